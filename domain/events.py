@@ -1,0 +1,184 @@
+"""The bases of every event, and what an event looks like when it is read back (S1, E7, E8).
+
+An event has three parts:
+
+* the *envelope*: which stream and version, which workspace, session and run, who did it and when. Columns.
+* the *facts*: the frozen pydantic fields below it: ids, roles, covers, sizes, digests. Kept for ever.
+* the *payload*: text, as JSON bytes. Erasable (E8); ``None`` after erasure, and in events that have no text.
+
+``TOPIC`` is the stored name of an event and never changes; ``class_version`` rises when its facts change
+shape, with an ``upcast_vN_vM`` beside it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, ClassVar
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from .errors import StoreError
+from .message import JSON, Trust
+
+
+class Frozen(BaseModel):
+    """A stored value: immutable, nothing unknown taken in silently."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """Where an event belongs: stream and version, workspace, session, run, actor, trust, cause, time (aware)."""
+
+    stream: UUID
+    version: int
+    workspace: str
+    time: datetime
+    actor: str
+    session: str | None = None
+    run: str | None = None
+    trust: Trust = "operator"
+    causation: int | None = None
+
+
+class Event(Frozen):
+    """A past fact of one aggregate. Satisfies ``eventsourcing.domain.DomainEventProtocol[UUID]``."""
+
+    TOPIC: ClassVar[str]
+    class_version: ClassVar[int] = 1
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    envelope: Envelope = Field(default=None, exclude=True, repr=False)  # type: ignore[assignment]
+    """Set by whoever decides, or from the columns on reading: building it inside pydantic costs more than the rest."""
+    payload: bytes | None = Field(default=None, exclude=True, repr=False)
+    """JSON bytes of an object, or None: no text, or erased."""
+
+    @property
+    def originator_id(self) -> UUID:
+        return self.envelope.stream
+
+    @property
+    def originator_version(self) -> int:
+        return self.envelope.version
+
+    @cached_property
+    def content(self) -> Mapping[str, Any]:
+        """The payload as an object; ``{}`` where there is none (ask ``LoggedEvent.erased`` to tell why)."""
+        return {} if self.payload is None else json.loads(self.payload)
+
+
+def encode_payload(content: Mapping[str, Any]) -> bytes:
+    """JSON bytes of a payload that we made ourselves (a caller's message is encoded where it comes in)."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+TOPICS: dict[str, type[Event]] = {}
+"""The allow-list: a stored topic is looked up here and never imported by name (E7)."""
+
+
+def topic(cls: type[Event]) -> type[Event]:
+    """Class decorator: admits an event class to the allow-list under its own ``TOPIC``."""
+    if cls.__dict__.get("TOPIC") is None:
+        raise TypeError(f"{cls.__name__} needs a TOPIC of its own")
+    if cls.TOPIC in TOPICS:
+        raise TypeError(f"topic {cls.TOPIC!r} is taken by {TOPICS[cls.TOPIC].__name__}")
+    TOPICS[cls.TOPIC] = cls
+    return cls
+
+
+@dataclass(frozen=True)
+class LoggedEvent:
+    """One row of the log: the envelope in the clear, the body decoded only when asked for.
+
+    ``position`` counts from 1 without gaps, in commit order. ``facts`` and ``payload`` are the stored JSON
+    bytes. ``erased`` is true when a payload was there and is gone (E8). ``body`` is the typed event; a topic
+    or version that this code does not know has none (``known`` is false) and a projection passes it by (E7).
+    """
+
+    position: int
+    topic: str
+    schema: int
+    envelope: Envelope
+    facts: bytes
+    payload: bytes | None
+    body_digest: bytes | None
+    chain: bytes
+    salt: bytes | None = None
+
+    @property
+    def type(self) -> str:
+        return self.topic
+
+    @property
+    def stream(self) -> UUID:
+        return self.envelope.stream
+
+    @property
+    def version(self) -> int:
+        return self.envelope.version
+
+    @property
+    def session(self) -> str | None:
+        return self.envelope.session
+
+    @property
+    def run(self) -> str | None:
+        return self.envelope.run
+
+    @property
+    def workspace(self) -> str:
+        return self.envelope.workspace
+
+    @property
+    def actor(self) -> str:
+        return self.envelope.actor
+
+    @property
+    def time(self) -> datetime:
+        return self.envelope.time
+
+    @property
+    def erased(self) -> bool:
+        return self.body_digest is not None and self.payload is None
+
+    @property
+    def known(self) -> bool:
+        cls = TOPICS.get(self.topic)
+        return cls is not None and self.schema <= cls.class_version
+
+    @cached_property
+    def body(self) -> Event:
+        """The typed event. Raises StoreError ``unknown_event`` or ``event_unreadable``."""
+        cls = TOPICS.get(self.topic)
+        if cls is None or self.schema > cls.class_version:
+            raise StoreError(
+                f"event {self.position} is a {self.topic!r} of version {self.schema}, which this version of "
+                "minutebook does not know; upgrade minutebook to read it",
+                code="unknown_event",
+                position=self.position,
+            )
+        try:
+            if self.schema == cls.class_version:
+                event = cls.model_validate_json(self.facts)
+            else:
+                state: dict[str, JSON] = json.loads(self.facts)
+                for old in range(self.schema, cls.class_version):
+                    getattr(cls, f"upcast_v{old}_v{old + 1}")(state)
+                event = cls.model_validate(state)
+        except ValueError as error:
+            raise StoreError(
+                f"event {self.position} ({self.topic}) cannot be read: {str(error).splitlines()[0]}; "
+                "run 'minutebook verify' to see whether the log is damaged",
+                code="event_unreadable",
+                position=self.position,
+            ) from error
+        event.__dict__["envelope"] = self.envelope
+        event.__dict__["payload"] = self.payload
+        return event

@@ -1,0 +1,9 @@
+"""Reads a message in claude_code form."""
+
+from __future__ import annotations
+
+from ..message import JSON, View
+
+
+def view(source: JSON) -> View:
+    raise NotImplementedError

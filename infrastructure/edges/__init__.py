@@ -1,0 +1,1 @@
+"""The ways in: each edge knows only the public object."""

@@ -1,0 +1,193 @@
+"""Every limit and switch, with its unit last and its reason; from code, environment or file (surface.md).
+
+Precedence, strongest first: what is passed in Python, ``MINUTEBOOK_<FIELD>`` in the environment,
+``minutebook.toml`` in the workspace, ``[tool.minutebook]`` in its ``pyproject.toml``, the default here.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from ..domain.errors import InputError
+
+PREFIX = "MINUTEBOOK_"
+
+
+class Settings(BaseModel):
+    """The settings of one book: frozen, validated, every field with its default and reason."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    # --- context
+    context_window: int = Field(200_000, ge=1, description="Tokens that the model takes in one request.")
+    answer_reserve: int | None = Field(
+        None,
+        ge=0,
+        description="Tokens kept free for the answer; unset: an eighth of the window, at most 16,384.",
+    )
+    compaction_enabled: bool = Field(True, description="Off: context() reduces and summarises nothing.")
+    compaction_threshold: float = Field(
+        0.5, gt=0, le=1, description="Share of the window at which the compressor runs (C1)."
+    )
+    compaction_threshold_tokens: int | None = Field(
+        None, ge=1, description="The same as an absolute number of tokens; when set it wins (C1)."
+    )
+    protect_first: int = Field(3, ge=0, description="First messages that are never summarised (C2).")
+    protect_recent: int = Field(8, ge=0, description="Recent messages that are never summarised (C2).")
+    summary_tokens_max: int = Field(4_000, ge=200, description="A longer summary is refused (C4).")
+    summarizer_model: str | None = Field(
+        None,
+        description="Model that summarises, by provider name; unset: the extractive summariser, no model.",
+    )
+    summarizer_timeout_seconds: float = Field(120.0, gt=0, description="A later answer is refused (C5).")
+
+    # --- memory
+    memory_enabled: bool = Field(True, description="Off: no memory block, no candidates, no curation.")
+    memory_path: str = Field(".tinyagent/memory/MEMORY.md", description="The memory file, inside the workspace (D1).")
+    memory_chars_max: int = Field(16_000, ge=1, description="Characters of the document, delimiters included (D4).")
+    memory_entries_max: int = Field(200, ge=1, description="Entries of the document.")
+    memory_tokens_max: int = Field(8_000, ge=1, description="Tokens of the document (D4).")
+    memory_file_bytes_max: int = Field(1_000_000, ge=1, description="A larger MEMORY.md is not read (D12).")
+    entry_chars_max: int = Field(1_000, ge=1, description="Characters of one entry (D4).")
+    candidates_per_run_max: int = Field(50, ge=1, description="Proposals of one run.")
+    operations_per_batch_max: int = Field(100, ge=1, description="Operations in one batch (D2).")
+    curate_after_events: int = Field(
+        8, ge=1, description="Pending candidates at which the curator starts in the background (D6)."
+    )
+    curation_automatic: bool = Field(True, description="Off: only an explicit curate or sync starts the curator.")
+    curator_model: str | None = Field(
+        None, description="Model that curates, by provider name; unset: the rule-based curator, no model."
+    )
+    curator_timeout_seconds: float = Field(120.0, gt=0, description="A later answer is refused (D6).")
+    curator_answer_bytes_max: int = Field(256_000, ge=1, description="A longer answer is refused unread.")
+    curation_attempts_max: int = Field(5, ge=1, description="Failures after which a batch is set aside (D4).")
+    quarantine_tool_candidates: bool = Field(
+        True, description="Candidates of tool or external trust wait for a person's approval (D13)."
+    )
+
+    # --- messages, runs, store
+    message_bytes_max: int = Field(64_000_000, ge=1, description="A larger message is refused.")
+    lease_seconds: float = Field(
+        300.0, gt=0, description="An open run on another host is dead when it was silent for so long (M2)."
+    )
+    lock_timeout_seconds: float = Field(5.0, ge=0, description="How long a writer waits for another.")
+    workspace_id: str = Field(
+        "local",
+        min_length=1,
+        max_length=200,
+        description="Names this workspace in a database that several share.",
+    )
+    projections: tuple[str, ...] = Field((), description="Plug-in projections to load, by entry-point name (E5).")
+
+    @field_validator("memory_path")
+    @classmethod
+    def _inside(cls, value: str) -> str:
+        path = Path(value)
+        if path.is_absolute() or ".." in path.parts or not path.name or "\0" in value:
+            raise ValueError("must be a relative path inside the workspace, without '..'")
+        return value
+
+    @field_validator("projections", mode="before")
+    @classmethod
+    def _names(cls, value: Any) -> Any:
+        return tuple(name.strip() for name in value.split(",") if name.strip()) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _sizes(self) -> Settings:
+        if self.answer_reserve is not None and self.answer_reserve >= self.context_window:
+            raise ValueError("answer_reserve must be smaller than context_window")
+        return self
+
+    @property
+    def reserve(self) -> int:
+        """Tokens kept free for the answer."""
+        if self.answer_reserve is not None:
+            return self.answer_reserve
+        return min(16_384, self.context_window // 8)
+
+    @property
+    def trigger(self) -> int:
+        """Tokens of the whole request, reserve included, at which the compressor runs (C1)."""
+        if self.compaction_threshold_tokens is not None:
+            return self.compaction_threshold_tokens
+        return int(self.context_window * self.compaction_threshold)
+
+    @classmethod
+    def load(cls, workspace: Path | None = None, *, environ: Mapping[str, str] | None = None, **given: Any) -> Settings:
+        """Settings for a workspace from every source. Raises InputError ``bad_setting``."""
+        values, origins = cls._sources(workspace, os.environ if environ is None else environ)
+        values.update(given)
+        origins.update(dict.fromkeys(given, "argument"))
+        return _settings(values, origins)
+
+    @classmethod
+    def explain(
+        cls, workspace: Path | None = None, *, environ: Mapping[str, str] | None = None
+    ) -> list[tuple[str, Any, str]]:
+        """Every setting as (name, effective value, where it came from)."""
+        values, origins = cls._sources(workspace, os.environ if environ is None else environ)
+        settings = _settings(values, origins)
+        return [(name, getattr(settings, name), origins.get(name, "default")) for name in cls.model_fields]
+
+    @classmethod
+    def _sources(cls, workspace: Path | None, environ: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+        values: dict[str, Any] = {}
+        origins: dict[str, str] = {}
+
+        def take(found: Mapping[str, Any], origin: str) -> None:
+            for name, value in found.items():
+                if name not in cls.model_fields:
+                    raise InputError(
+                        f"{origin} sets {name!r}, which is no setting; 'minutebook init' lists them all",
+                        code="bad_setting",
+                        setting=name,
+                    )
+                values[name], origins[name] = value, origin
+
+        if workspace is not None:
+            for file, keys in (("pyproject.toml", ("tool", "minutebook")), ("minutebook.toml", ())):
+                take(_toml(workspace / file, keys), file)
+        # DATABASE, WORKSPACE and TEST_* belong to the command line and the tests, not to these settings.
+        take(
+            {
+                key[len(PREFIX) :].lower(): value
+                for key, value in environ.items()
+                if key.startswith(PREFIX) and key[len(PREFIX) :].lower() in cls.model_fields
+            },
+            "environment",
+        )
+        return values, origins
+
+
+def _settings(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]) if first["loc"] else "settings"
+        origin = origins.get(name, "the settings")
+        raise InputError(
+            f"setting {name!r} from {origin}: {first['msg']} (given {first.get('input')!r}); correct it there",
+            code="bad_setting",
+            setting=name,
+        ) from error
+
+
+def _toml(path: Path, keys: tuple[str, ...]) -> dict[str, Any]:
+    try:
+        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path.name} cannot be read: {error}; correct it or remove it", code="bad_setting") from error
+    for key in keys:
+        table = table.get(key, {}) if isinstance(table, dict) else {}
+    if not isinstance(table, dict):
+        raise InputError(f"{path.name}: [{'.'.join(keys)}] must be a table", code="bad_setting")
+    return table

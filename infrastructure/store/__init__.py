@@ -1,0 +1,1 @@
+"""The log, its schema and the engine that runs projections."""

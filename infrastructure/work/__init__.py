@@ -1,0 +1,1 @@
+"""Effects in order: compressing, curating, publishing MEMORY.md, reading the workspace."""
