@@ -57,7 +57,6 @@ class Entry:
     source: Source
     actor: str
     line: int | None = None
-    time: datetime | None = None
     usage: Usage | None = None
 
 
@@ -328,7 +327,7 @@ def message_event(runtime: Runtime, session: str, entry: Entry, run: str | None,
             session=session,
             run=run,
             trust=source.trust,
-            time=entry.time or now,
+            time=now,
         ),
         payload=source.payload,
         message=entry.id,
@@ -390,6 +389,12 @@ class Lease:
             return False
         self._written = now
         return True
+
+
+def renew_lease(runtime: Runtime, run: RunRef, now: datetime) -> None:
+    """Renews the lease of a run that reads for long without appending."""
+    with runtime.log.database.projecting() as connection:
+        write_lease(runtime, connection, run, now)
 
 
 def write_lease(runtime: Runtime, connection: Connection, run: RunRef, now: datetime) -> None:
