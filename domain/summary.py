@@ -103,13 +103,18 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """One covered message as a summariser reads it: payloads shortened, never raw."""
+    """One covered message as a summariser reads it: payloads shortened, never raw.
+
+    ``text`` is all of it; ``said`` is only what its author wrote, ``calls`` its tool calls as (name, arguments).
+    """
 
     position: int
     id: str
     role: str
     text: str
     trust: Trust
+    said: str = ""
+    calls: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,8 @@ class SummaryRequest:
     ``prompt`` is the whole text to send to a model; ``sections`` the headings that the answer must have, in
     order; ``messages`` the material; ``required`` what must be represented; ``earlier`` the summary that this
     one supersedes (or, in a later chunk, the summary so far), without its frame; ``tokens_max`` bounds the
-    answer; ``tokens_replaced`` is what the framed answer must be smaller than. ``positions`` and ``ids`` are
+    answer; ``tokens_replaced`` is what the framed answer must be smaller than. ``unlisted`` are positions of
+    more such segments, for which the bound has no room. ``positions`` and ``ids`` are
     the sources that may be named; ``payloads`` the raw tool arguments and results that must not come back.
     """
 
@@ -134,6 +140,7 @@ class SummaryRequest:
     ids: frozenset[str] = field(repr=False)
     payloads: tuple[str, ...] = field(repr=False)
     instructions: str = field(repr=False, default="")
+    unlisted: tuple[int, ...] = ()
     chunk: int = 1
     chunks: int = 1
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from .message import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from .placeholder import clip, important_arguments, one_line, overview, read_json, string_leaves
-from .segments import segments
-from .summary import HEADINGS, SECTIONS, Material, Section, Segment, Summary, SummaryRequest, parse, tags
+from .segments import segments, user_text
+from .summary import HEADINGS, SECTIONS, Material, Section, Segment, Summary, SummaryRequest, parse, tag, tags, untagged
 from .tokens import estimate
 
 MATERIAL_CHARS_MAX = 6_000
@@ -33,12 +34,19 @@ Write in the language of the user."""
 
 def material(message: Message) -> Material:
     """A message as a summariser reads it: its text bounded, its payloads by name, arguments and overview only."""
-    lines = [line for part in message.parts if (line := _line(part))]
-    text = "\n".join(lines)
-    if len(text) > MATERIAL_CHARS_MAX:
-        half = MATERIAL_CHARS_MAX // 2
-        text = f"{text[:half]}\n[... {len(text) - 2 * half:,} characters left out ...]\n{text[-half:]}"
-    return Material(message.position, message.id, message.role, text, message.trust)
+    text = "\n".join([line for part in message.parts if (line := _line(part))])
+    said = user_text(message) if message.role == "user" else message.text
+    calls = tuple((call.name, important_arguments(call, 300)) for call in message.calls)
+    return Material(
+        message.position, message.id, message.role, _bounded(text), message.trust, _bounded(said), calls
+    )
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= MATERIAL_CHARS_MAX:
+        return text
+    half = MATERIAL_CHARS_MAX // 2
+    return f"{text[:half]}\n[... {len(text) - 2 * half:,} characters left out ...]\n{text[-half:]}"
 
 
 def _line(part: Text | Reasoning | ToolCall | ToolResult | Media | Opaque) -> str:
@@ -72,8 +80,12 @@ def chunks(covered: Sequence[Message], limit: int | None) -> tuple[tuple[Message
     return tuple(tuple(chunk) for chunk in out)
 
 
-def required(covered: Sequence[Message], earlier: Summary | None, tokens_max: int) -> tuple[Segment, ...]:
+def required(
+    covered: Sequence[Message], earlier: Summary | None, tokens_max: int
+) -> tuple[tuple[Segment, ...], tuple[int, ...]]:
     """The segments that a summary of ``covered`` must represent, most binding first, as many as its bound can hold.
+
+    The second value names the positions of those for which it has no room.
 
     Constraints come first and are shortened before one is left out; then what an earlier summary kept (C7),
     cancellations, the first and the newest request, decisions, the other requests, failures.
@@ -81,17 +93,29 @@ def required(covered: Sequence[Message], earlier: Summary | None, tokens_max: in
     found = segments(covered)
     budget = int(tokens_max * REQUIRED_SHARE)
     chosen: list[Segment] = []
+    unlisted: set[int] = set()
     for segment in _ranked(found, earlier):
-        for length in (None, 120, 60):
-            candidate = segment if length is None else _shortened(segment, length)
-            cost = estimate(candidate.text) + (9 if candidate.position is not None else 2)
-            if cost <= budget:
-                chosen.append(candidate)
-                budget -= cost
-                break
-            if segment.kind != "constraint" and segment.section != "constraints":
-                break
-    return tuple(chosen)
+        fitting = next((form for form in _forms(segment) if _cost(form) <= budget), None)
+        if fitting is None:
+            unlisted |= tags(segment.text) if segment.position is None else {segment.position}
+        else:
+            chosen.append(fitting)
+            budget -= _cost(fitting)
+    return tuple(chosen), tuple(sorted(unlisted))
+
+
+def _cost(segment: Segment) -> int:
+    return estimate(f"- {segment.text} {segment.tag}\n") + 1
+
+
+def _forms(segment: Segment) -> Iterator[Segment]:
+    """A segment whole; a constraint also shorter, since a short one with its source is better than none."""
+    yield segment
+    bare, sources = untagged(segment.text), tags(segment.text)
+    for length in (120, 60) if segment.section == "constraints" else ():
+        if len(bare) > length:
+            text = f"{clip(bare, length)} {tag(*sorted(sources))}" if sources else clip(bare, length)
+            yield replace(segment, text=text)
 
 
 def _ranked(found: Sequence[Segment], earlier: Summary | None) -> Iterator[Segment]:
@@ -118,10 +142,6 @@ def _earlier(earlier: Summary | None, section_id: str) -> Iterator[Segment]:
                 yield from (Segment("earlier", item, section.id) for item in earlier.of(section.id))
 
 
-def _shortened(segment: Segment, length: int) -> Segment:
-    return Segment(segment.kind, clip(segment.text, length), segment.section, segment.position, segment.id)
-
-
 def build(
     covered: Sequence[Message],
     *,
@@ -130,6 +150,7 @@ def build(
     chunk_count: int = 1,
     earlier: str | None,
     must: Sequence[Segment],
+    unlisted: Sequence[int] = (),
     tokens_max: int,
     tokens_replaced: int,
 ) -> SummaryRequest:
@@ -140,7 +161,8 @@ def build(
     upto = chunk[-1].position if chunk else 0
     wanted = tuple(s for s in must if s.position is None or s.position <= upto)
     read = tuple(material(message) for message in chunk)
-    positions = frozenset(m.position for m in covered) | (tags(earlier) if earlier else frozenset())
+    own = frozenset(m.position for m in covered)
+    positions = own | (tags(earlier) if earlier else frozenset())
     return SummaryRequest(
         prompt=_prompt(read, wanted, earlier, tokens_max, chunk_number, chunk_count),
         sections=HEADINGS,
@@ -153,6 +175,7 @@ def build(
         ids=frozenset(m.id for m in covered),
         payloads=payloads(covered),
         instructions=INSTRUCTIONS,
+        unlisted=tuple(position for position in unlisted if position <= upto or position not in own),
         chunk=chunk_number,
         chunks=chunk_count,
     )
