@@ -16,7 +16,6 @@ from .ledger import Kind, ledger, names
 from .placeholder import clip, one_line
 from .segments import sentences
 from .summary import (
-    SECTIONS,
     Completion,
     Material,
     SectionId,
@@ -160,15 +159,24 @@ class _Page:
 def _fitted(page: _Page, bound: int) -> str:
     """The text of the page: raw runs cut, and the least telling items dropped until it keeps to its bound."""
     while True:
-        text = render(Summary({section: tuple(items) for section, items in page.items.items()}))
+        text = _text(page)
         if shares_run(text, page.payloads, RAW_RUN_CHARS):
             page.items = {section: [_short(item) for item in items] for section, items in page.items.items()}
             page.optional = [(section, _short(item)) for section, item in page.optional]
-            text = render(Summary({section: tuple(items) for section, items in page.items.items()}))
+            text = _text(page)
         if estimate(text) <= bound or not page.optional:
             return text
         section, item = page.optional.pop()
         page.items[section].remove(item)
+
+
+def _text(page: _Page) -> str:
+    """The page in canonical form; what names its source stands in the order of the history."""
+    return render(Summary({section: tuple(sorted(items, key=_place)) for section, items in page.items.items()}))
+
+
+def _place(item: str) -> int:
+    return min(tags(item), default=0)
 
 
 def _short(item: str) -> str:

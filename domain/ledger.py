@@ -23,7 +23,9 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 _HEX = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}")
 _TICKET = re.compile(r"#\d{1,9}|[A-Z][A-Z0-9]{1,9}-\d{1,9}|[\w.-]{1,60}#\d{1,9}")
 _VERSION = re.compile(r"v?\d{1,4}\.\d{1,5}(?:\.\d{1,6}){0,2}(?:[-+][\w.]{1,20})?")
-_NUMBER = re.compile(r"[$€£]?\d{1,3}(?:,\d{3}){1,4}|[$€£]?\d{2,15}(?:\.\d{1,6})?(?:%|ms|s|kb|mb|gb|k|m)?|\d{1,3}%", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"[$€£]?\d{1,3}(?:,\d{3}){1,4}|[$€£]?\d{2,15}(?:\.\d{1,6})?(?:%|ms|s|kb|mb|gb|k|m)?|\d{1,3}%", re.IGNORECASE
+)
 _SNAKE = re.compile(r"[A-Za-z_$][\w$]{1,60}_[\w$]{1,60}(?:\(\))?")
 _HUMP = re.compile(r"[A-Za-z]{0,20}[a-z]{1,30}[A-Z][A-Za-z0-9]{1,60}(?:\(\))?")
 _DOTTED = re.compile(r"[A-Za-z_]\w{1,40}(?:(?:\.|::)[A-Za-z_]\w{0,40}){1,5}(?:\(\))?")
@@ -36,7 +38,7 @@ def kind_of(word: str) -> Kind | None:
         return None
     if word.startswith(("http://", "https://")):
         return "url"
-    if "/" in word and not word.startswith("//"):
+    if "/" in word and not word.startswith("//") and not any(c in word for c in ">$\\;&\"'"):
         pieces = [piece for piece in word.split("/") if piece]
         wordlike = len(pieces) == 2 and all(piece.isalpha() for piece in pieces) and not word.startswith(("/", "."))
         return "path" if pieces and any(c.isalpha() for c in word) and not wordlike else None

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from .message import JSON, Media, ToolCall, ToolResult
 from .policy import Policy
@@ -91,12 +92,17 @@ def overview(text: str, limit: int) -> str:
     if keys:
         return f"{size}; {keys}"
     width = max(limit // 6, 40)
-    first = [one_line(line, width) for line in text[:4_000].split("\n") if line.strip()][:3]
-    last = [one_line(line, width) for line in text[-4_000:].split("\n") if line.strip()][-3:]
+    first = [one_line(line, width) for line in _some(text[:4_000].split("\n"))]
+    last = [one_line(line, width) for line in _some(reversed(text[-4_000:].split("\n")))][::-1]
     shown = "\n".join([f"{size}.", "First lines:", *(f"  {line}" for line in first)])
     if lines > len(first):
         shown = "\n".join([shown, "Last lines:", *(f"  {line}" for line in last)])
     return shown
+
+
+def _some(lines: Iterable[str]) -> Iterator[str]:
+    """The first three lines that are not blank."""
+    return islice((line for line in lines if line and not line.isspace()), 3)
 
 
 def result_text(result: ToolResult, call: ToolCall | None, place: Place, policy: Policy, *, tight: bool) -> str:

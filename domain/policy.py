@@ -28,6 +28,8 @@ class Policy:
     protect_first: int = 3
     protect_recent: int = 8
     summary_tokens_max: int = 4_000
+    summary_share_max: float = 0.125
+    """Of the window: a summary that fills half a small window would call for the next one at once."""
     summarizer_input_tokens: int = 60_000
     """Material of one summariser call; more is folded in chunks (C2)."""
 
@@ -70,6 +72,11 @@ class Policy:
     def triggered(self, tokens: int) -> bool:
         """True when a request of ``tokens``, with the reserve, has reached the trigger (C1)."""
         return tokens + self.reserve >= self.trigger
+
+    @property
+    def summary_tokens(self) -> int:
+        """The bound of a summary under this window."""
+        return min(self.summary_tokens_max, max(200, int(self.window * self.summary_share_max)))
 
     @property
     def gain_tokens_min(self) -> int:

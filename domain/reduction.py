@@ -45,7 +45,9 @@ def reduce(
         scribe = _Scribe(index, message, survey, policy, session, tight)
         parts = tuple(scribe.part(number, part) for number, part in enumerate(message.parts))
         before = already.get(message.id, message.parts)
-        if parts != message.parts and count_parts(parts) < count_parts(before):
+        changed = [(new, old) for new, old in zip(parts, before, strict=True) if new is not old and new != old]
+        # Counting is what costs most here, so that only the parts that differ are counted.
+        if changed and count_parts(new for new, _ in changed) < count_parts(old for _, old in changed):
             made[message.id] = tuple(_encodable(part) for part in parts)
     return made
 
@@ -53,6 +55,15 @@ def reduce(
 def newest_results(messages: Sequence[Message]) -> int | None:
     """Index of the newest message that holds a tool result: its payload is reduced last (C3)."""
     return next((index for index in range(len(messages) - 1, -1, -1) if messages[index].results), None)
+
+
+def brought_by_tool(message: Message) -> bool:
+    """True for text in the user's place that a tool wrote, such as the output of a command they ran themselves.
+
+    It is a tool payload in all but form, and one of 50 kB at the end of a real session (pi) must not make the
+    context impossible.
+    """
+    return message.role == "user" and message.trust in ("tool", "external")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +112,9 @@ class _Scribe:
             return self._call(part)
         if isinstance(part, ToolResult):
             return self._result(number, part)
+        if isinstance(part, Text) and brought_by_tool(self.message):
+            output = ToolResult("", part.text, name="the command")
+            return Text(self._text(number, output, self._place(), room=0))
         return part
 
     def _call(self, call: ToolCall) -> ToolCall:
@@ -109,10 +123,15 @@ class _Scribe:
         shorter = placeholder.shorten_arguments(call.arguments, position=self.message.position, policy=self.policy)
         return replace(call, arguments=shorter) if len(shorter) < len(call.arguments) else call
 
+    def _place(self) -> placeholder.Place:
+        return placeholder.Place(self.message.position, self.message.id, self.session)
+
     def _result(self, number: int, result: ToolResult) -> ToolResult:
-        place = placeholder.Place(self.message.position, self.message.id, self.session)
+        place = self._place()
         note = placeholder.media_text(result.media, place) if result.media else ""
         text = self._text(number, result, place, room=len(note))
+        if text is result.text and not note:
+            return result
         return replace(result, text="\n".join(filter(None, (text, note))), media=())
 
     def _text(self, number: int, result: ToolResult, place: placeholder.Place, room: int) -> str:
@@ -120,7 +139,7 @@ class _Scribe:
         if result.text.startswith(placeholder.MARK) and len(result.text) <= placeholder.PLACEHOLDER_CHARS_MAX:
             return result.text
         call = self.survey.calls.get((self.index, number))
-        later_index, later_number, later = self.survey.newest[result.text]
+        later_index, later_number, later = self.survey.newest.get(result.text, (-1, -1, self.message))
         if len(result.text) >= self.policy.duplicate_chars_min and (later_index, later_number) > (self.index, number):
             return placeholder.duplicate_text(result, call, position=later.position, message=later.id)
         if len(result.text) + room <= long:

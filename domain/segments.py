@@ -27,7 +27,7 @@ _CONSTRAINT = re.compile(
     r"at most|at least|no more than|no (?:new|other|more|external|third)|important|remember|shall|should(?:n.?t)?|"
     r"keep (?:it|the|all|in mind)|stick (?:to|with)|leave (?:\w+ )?(?:alone|as is|untouched)|"
     r"niemals|immer|nicht|bitte kein\w*|jamais|toujours|nunca|siempre|никогда|всегда|нельзя|обязательно)\b"
-    r"|不要|不得|不能|不可|必须|務必|务必|禁止|请勿|別|别|只能|一定要|しないで|必ず|ないでください|반드시|하지 ?마|금지",
+    r"|不要|不得|不能|不可|必须|務必|务必|禁止|请勿|別|别|只能|一定要|しないで|必ず|ないで|반드시|하지 ?마|금지",
     re.IGNORECASE,
 )
 _APPROVAL = re.compile(
@@ -37,8 +37,9 @@ _APPROVAL = re.compile(
 )
 _QUOTED = re.compile(r"[\"“«「『`]([^\"”»」』`\n]{3,200})[\"”»」』`]")
 _DECISION = re.compile(
-    r"\b(?:decided (?:to|on|against|that)|decision(?: is|:| was)|we(?:.ll| will) go with|settled on|agreed (?:to|on|that)|"
-    r"chose \w+|the (?:best|right) (?:approach|fix|option) is|root cause(?: is| was|:))|决定|結論|结论",
+    r"\b(?:decided (?:to|on|against|that)|decision(?: is|:| was)|we(?:.ll| will) go with|settled on|"
+    r"agreed (?:to|on|that)|chose \w+|the (?:best|right) (?:approach|fix|option) is|root cause(?: is| was|:))"
+    r"|决定|結論|结论",
     re.IGNORECASE,
 )
 _CANCELLED = re.compile(
@@ -51,11 +52,16 @@ _FAILED_TEXT = re.compile(
     r"^error(?:\[\w+\])?:|^fatal:|command not found|FAILED|No such file)",
     re.MULTILINE,
 )
-_ERROR_LINE = re.compile(r"error|exception|fail|fatal|denied|not found|no such|refused|invalid|cannot|timed? ?out|exit", re.IGNORECASE)
-_NOT_A_REQUEST = re.compile(r"\s*(?:\[Request interrupted|<(?:command|local-command|system|bash)-|Caveat: The messages below)")
+_ERROR_LINE = re.compile(
+    r"error|exception|fail|fatal|denied|not found|no such|refused|invalid|cannot|timed? ?out|exit", re.IGNORECASE
+)
+_NOT_A_REQUEST = re.compile(
+    r"\s*(?:\[Request interrupted|<(?:command|local-command|system|bash)-|Caveat: The messages below)"
+)
 _PROGRAM_BLOCKS = ("system-reminder", "ide_opened_file", "ide_selection")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])[ \t]+|(?<=[。！？])|\n")
-_LIST_MARK = re.compile(r"[ \t>]*(?:[-*•]|\d{1,3}[.)])?[ \t]*")
+_LIST_MARK = re.compile(r"[ \t>]*(?:(?:[-*•+]|\d{1,3}[.)])[ \t]+)?")
+_CODE_LINE = ("{", "}", "[{", "<", "|", "$ ", "//", "/*", "#!", "import ", "const ", "at ", "+ ", "diff ", '"')
 
 
 def is_users(message: Message) -> bool:
@@ -124,7 +130,7 @@ def _of_user(message: Message, text: str) -> Iterator[Segment]:
     for line in text.split("\n"):
         if line.lstrip().startswith("```"):
             fenced = not fenced
-        elif not fenced:
+        elif not fenced and not line.lstrip().startswith(_CODE_LINE) and '":' not in line:
             for sentence in sentences(line):
                 yield from _of_sentence(message, sentence)
 

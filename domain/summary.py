@@ -213,7 +213,7 @@ def headings(text: str) -> tuple[tuple[SectionId, int], ...]:
 
 
 def parse(text: str) -> Summary | tuple[str, ...]:
-    """The summary that ``text`` holds, or the reasons why it is none: ``empty``, ``section_missing``, ``section_order``.
+    """The summary that ``text`` holds, or why it is none: ``empty``, ``section_missing``, ``section_order``.
 
     What stands before the first heading (a polite opening, our own frame) is not part of it.
     """

@@ -69,9 +69,7 @@ def no_injection(text: str) -> bool:
     return False
 
 
-def validate(
-    answer: Any, request: SummaryRequest, *, injection: InjectionCheck = no_injection
-) -> tuple[str, ...]:
+def validate(answer: Any, request: SummaryRequest, *, injection: InjectionCheck = no_injection) -> tuple[str, ...]:
     """The reasons why ``answer`` (text or Completion) may not be used; () when it may. Pure, linear, bounded (C5)."""
     completion = completion_of(answer)
     if completion is None:
@@ -113,7 +111,7 @@ def _breaks_off(body: str) -> bool:
 
 
 def _ends(body: str) -> tuple[str, ...]:
-    """``truncated`` for a text that stops inside a fence, at a bare bullet or heading, or after a word that leads on."""
+    """``truncated`` for a text that stops inside a fence, at a bare bullet or heading, or in a phrase."""
     last = body.rstrip().rpartition("\n")[2].strip()
     open_fence = sum(line.startswith("```") for line in body.split("\n")) % 2 == 1
     bare = last in ("-", "*", "•") or last.startswith("#")

@@ -37,9 +37,7 @@ def material(message: Message) -> Material:
     text = "\n".join([line for part in message.parts if (line := _line(part))])
     said = user_text(message) if message.role == "user" else message.text
     calls = tuple((call.name, important_arguments(call, 300)) for call in message.calls)
-    return Material(
-        message.position, message.id, message.role, _bounded(text), message.trust, _bounded(said), calls
-    )
+    return Material(message.position, message.id, message.role, _bounded(text), message.trust, _bounded(said), calls)
 
 
 def _bounded(text: str) -> str:

@@ -13,8 +13,7 @@ _WORD = re.compile(r"\w+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
 _STEM_CHARS = 6
 
-_COMMON = frozenset(
-    """
+_COMMON_WORDS = """
     a about above after again all also am an and any are as at back be because been before being both but by can
     cannot could did do does doing done down each else even few for from further get give go going good got had has
     have having he her here hers him his how however i if in into is it its itself just keep know let like look lot
@@ -24,16 +23,15 @@ _COMMON = frozenset(
     think this those though through to too two try under until up us use used using very want wants was way we well
     were what when where which while who why will with would yes yet you your yours
     must never always dont don doesnt doesn cant won wont shall prefer avoid without ensure
-    """.split()
-)
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
 
-_NEGATIONS = frozenset(
-    """
+_NEGATION_WORDS = """
     no not never none nothing without avoid avoids dont don doesn doesnt cannot cant won wont isn aren neither nor
     forbid forbidden forbids prohibit prohibited refuse except instead unless stop skip
     nicht nie niemals kein keine ohne ne pas jamais sans aucun nunca sin ningun não nunca sem никогда не нельзя без
-    """.split()
-)
+"""
+_NEGATIONS = frozenset(_NEGATION_WORDS.split())
 _CJK_NEGATIONS = ("不", "别", "勿", "禁", "没", "無", "无", "ない", "ません", "禁止", "마", "않", "금지")
 
 
