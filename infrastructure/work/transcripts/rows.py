@@ -60,19 +60,21 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except (OSError, ValueError) as error:
         raise _unreadable(path, getattr(error, "strerror", None) or str(error)) from error
-    with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(file.fileno())
+    try:
+        found = os.fstat(descriptor)
         if stat.S_ISDIR(found.st_mode):
             raise _unreadable(path, "it is a folder")
         if not stat.S_ISREG(found.st_mode):
             raise _unreadable(path, "it is no regular file; give '-' to read from standard input")
         if found.st_size > limits.file_bytes_max:
             raise too_large(found.st_size, limits.file_bytes_max)
-        try:
-            data = file.read(limits.file_bytes_max + 1)
-        except OSError as error:
-            raise _unreadable(path, error.strerror or str(error)) from error
-    return data
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            # One byte more than allowed: the file may grow while it is read.
+            return file.read(limits.file_bytes_max + 1)
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from error
+    finally:
+        os.close(descriptor)
 
 
 def _unreadable(path: Path, why: str) -> InputError:
