@@ -158,6 +158,16 @@ def test_a_file_that_does_not_fit_memory_is_refused(tmp_path: Path) -> None:
     assert refused.value.code == "transcript_too_large"
 
 
+def test_more_lines_than_can_be_listed_are_refused() -> None:
+    three = _file(*[_user("a")] * 3)
+
+    assert read(three, limits=Limits(lines_max=3)).lines == 3
+    for data in (_file(three), b'[\n1, 2, 3, {"role": "user", "content": "a"}]'):
+        with pytest.raises(InputError) as refused:
+            read(data, limits=Limits(lines_max=3))
+        assert refused.value.code == "transcript_too_large"
+
+
 def test_a_format_can_be_named_and_then_nothing_else_counts() -> None:
     chat = b'[{"role": "user", "content": "hello"}]'
 

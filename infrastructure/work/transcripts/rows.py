@@ -96,8 +96,20 @@ def too_large(size: int, most: int) -> InputError:
     )
 
 
+def _too_many(count: int, limits: Limits) -> InputError:
+    return InputError(
+        f"the transcript has more than {limits.lines_max:,} lines ({count:,}); split it into smaller files",
+        code="transcript_too_large",
+        lines=count,
+        lines_max=limits.lines_max,
+    )
+
+
 def rows(data: bytes, limits: Limits, progress: Progress | None = None) -> list[Row]:
-    """All lines of a JSONL file, or all elements of a JSON document. Raises InputError ``bad_transcript``."""
+    """All lines of a JSONL file, or all elements of a JSON document.
+
+    Raises InputError ``bad_transcript`` or ``transcript_too_large``.
+    """
     if not data.strip():
         raise InputError("the transcript is empty; name a file with messages", code="bad_transcript")
     for magic, what in _MAGIC.items():
@@ -106,8 +118,12 @@ def rows(data: bytes, limits: Limits, progress: Progress | None = None) -> list[
     text = data[len(_BOM) :] if data.startswith(_BOM) else data
     document = _document(text, limits)
     if document is None:
+        if (count := text.count(b"\n")) > limits.lines_max:
+            raise _too_many(count, limits)
         return list(_lines(text, limits, progress))
     found = _elements(document)
+    if len(found) > limits.lines_max:
+        raise _too_many(len(found), limits)
     if progress is not None:
         progress(len(found), len(data), len(data))
     return found
