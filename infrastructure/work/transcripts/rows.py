@@ -118,7 +118,7 @@ def rows(data: bytes, limits: Limits, progress: Progress | None = None) -> list[
     text = data[len(_BOM) :] if data.startswith(_BOM) else data
     document = _document(text, limits)
     if document is None:
-        if (count := text.count(b"\n")) > limits.lines_max:
+        if (count := text.count(b"\n") + (not text.endswith(b"\n"))) > limits.lines_max:
             raise _too_many(count, limits)
         return list(_lines(text, limits, progress))
     found = _elements(document)
