@@ -40,6 +40,10 @@ __all__ = [
 ]
 
 
+_NESTED = ("messages", "traj", "history")
+"""Keys under which data sets and evaluation logs keep one conversation each."""
+
+
 def read(
     data: Path | bytes,
     format: str = "auto",
@@ -94,6 +98,8 @@ def _draft(found: Sequence[Row], format: Format, limits: Limits) -> Draft:
 
 def _nothing(found: Sequence[Row], format: Format | None) -> InputError:
     first = next((f"; line {row.number} is {row.problem}" for row in found if row.problem is not None), "")
+    if any(isinstance(row.value, dict) and isinstance(row.value.get(key), list) for row in found for key in _NESTED):
+        first = "; it holds whole conversations: import each as a file of its own"
     what = " ".join(filter(None, (format, "message")))
     return InputError(
         f"none of the {len(found):,} lines of the transcript is a {what}{first}; recognised are {', '.join(FORMATS)}",

@@ -146,7 +146,8 @@ def _request(value: JSON) -> tuple[Trust, bool, Ending | None]:
     if text.startswith(_NOTIFICATION):
         # A background task came back and set the model to work: a turn of its own, but nobody's request.
         return "tool", True, None
-    return "user", not text.startswith(_SHELL_INPUT), None
+    # A subagent is asked by the agent that called it, never by the user.
+    return "model" if _is_sidechain(value) else "user", not text.startswith(_SHELL_INPUT), None
 
 
 def _first_text(content: str | list[JSON]) -> tuple[str, bool]:

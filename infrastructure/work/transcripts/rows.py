@@ -60,19 +60,21 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except (OSError, ValueError) as error:
         raise _unreadable(path, getattr(error, "strerror", None) or str(error)) from error
-    with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(file.fileno())
+    try:
+        found = os.fstat(descriptor)
         if stat.S_ISDIR(found.st_mode):
             raise _unreadable(path, "it is a folder")
         if not stat.S_ISREG(found.st_mode):
             raise _unreadable(path, "it is no regular file; give '-' to read from standard input")
         if found.st_size > limits.file_bytes_max:
             raise too_large(found.st_size, limits.file_bytes_max)
-        try:
-            data = file.read(limits.file_bytes_max + 1)
-        except OSError as error:
-            raise _unreadable(path, error.strerror or str(error)) from error
-    return data
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            # One byte more than allowed: the file may grow while it is read.
+            return file.read(limits.file_bytes_max + 1)
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from error
+    finally:
+        os.close(descriptor)
 
 
 def _unreadable(path: Path, why: str) -> InputError:
@@ -94,8 +96,20 @@ def too_large(size: int, most: int) -> InputError:
     )
 
 
+def _too_many(count: int, limits: Limits) -> InputError:
+    return InputError(
+        f"the transcript has more than {limits.lines_max:,} lines ({count:,}); split it into smaller files",
+        code="transcript_too_large",
+        lines=count,
+        lines_max=limits.lines_max,
+    )
+
+
 def rows(data: bytes, limits: Limits, progress: Progress | None = None) -> list[Row]:
-    """All lines of a JSONL file, or all elements of a JSON document. Raises InputError ``bad_transcript``."""
+    """All lines of a JSONL file, or all elements of a JSON document.
+
+    Raises InputError ``bad_transcript`` or ``transcript_too_large``.
+    """
     if not data.strip():
         raise InputError("the transcript is empty; name a file with messages", code="bad_transcript")
     for magic, what in _MAGIC.items():
@@ -104,8 +118,12 @@ def rows(data: bytes, limits: Limits, progress: Progress | None = None) -> list[
     text = data[len(_BOM) :] if data.startswith(_BOM) else data
     document = _document(text, limits)
     if document is None:
+        if (count := text.count(b"\n") + (not text.endswith(b"\n"))) > limits.lines_max:
+            raise _too_many(count, limits)
         return list(_lines(text, limits, progress))
     found = _elements(document)
+    if len(found) > limits.lines_max:
+        raise _too_many(len(found), limits)
     if progress is not None:
         progress(len(found), len(data), len(data))
     return found

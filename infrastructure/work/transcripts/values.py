@@ -30,6 +30,8 @@ class Limits:
     """A file is held in memory while it is read."""
     message_bytes_max: int = 64_000_000
     """A longer line is skipped, a longer JSON document refused; equals the book's limit of one message."""
+    lines_max: int = 1_000_000
+    """Each line costs some hundred bytes even when it is only reported."""
     depth_max: int = 200
     """Levels of JSON; what nests deeper cannot be walked safely by everything that reads it later."""
 
