@@ -471,3 +471,16 @@ class DriftDetected(Event):
     kind: Literal["drift", "missing", "unadopted", "unreadable"]
     expected: str | None
     found: str | None
+
+
+# --- projections -------------------------------------------------------------------------------------
+
+
+@topic
+class ProjectionSkipped(Event):
+    """A person let a projection pass over an event that it cannot apply; ``verify`` keeps naming it (E6)."""
+
+    TOPIC: ClassVar[str] = "ProjectionSkipped"
+    projection: str
+    position: int
+    reason: str = ""

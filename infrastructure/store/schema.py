@@ -81,8 +81,22 @@ cursors = Table(
     Column("status", Text, nullable=False),
     Column("error", Text),
     Column("heartbeat", Text),
+    Column("tables", Text),
 )
-"""Where each projection stands; moved in the transaction that writes its rows (``runner``)."""
+"""Where each projection stands; moved in the transaction that writes its rows (``runner``).
+
+``tables`` is a JSON list: what this generation is stored in, so that it can be dropped without its code.
+"""
+
+parked = Table(
+    "parked",
+    metadata,
+    Column("projection", Text, primary_key=True),
+    Column("position", _big, primary_key=True, autoincrement=False),
+    Column("stream", Text, nullable=False),
+    Column("error", Text, nullable=False),
+)
+"""Events that a projection could not apply and put aside, with the later ones of their streams (E6)."""
 
 leases = Table(
     "leases",
