@@ -41,6 +41,8 @@ POINTS: dict[str, str] = {
     "file.read_base": "M16 the temp file is synced",
     "file.set_aside": "M17 the base was checked again",
     "file.replace": "M17 the name for the displaced bytes is taken",
+    "file.exchange": "M18 raise(ENOSYS) here is a system that cannot exchange two names",
+    "file.look_back": "M18 the file is replaced, the displaced bytes not yet looked at",
     "file.fsync_folder": "M18 the file is replaced, the folder not synced",
     "file.check_folder": "M19 the folder is synced",
     "publish.commit": "M19 before the committed revision",
