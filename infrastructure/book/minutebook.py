@@ -15,9 +15,10 @@ from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
 from ..store.runner import Projections
+from .catalogue import standard
 from ..work import conversation, importing, looking, tracing, verifying
 from ..work.curator import Curating
-from ..work.identity import new_owner, release
+from ..work.identity import register, release
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime, new_id
 from ..work.transcripts import Progress
@@ -76,17 +77,18 @@ class Minutebook:
         access = access or ("read_only" if read_only else "write")
         root = Path(workspace)
         effective = _settings(root, settings)
-        place = Workspace.at(root, effective)
+        place = Workspace.of(root, effective)
         if access == "write":
+            root.mkdir(parents=True, exist_ok=True)
             place.prepare()
         store = Database(
             database or root.absolute() / DATABASE, access=access, lock_timeout=effective.lock_timeout_seconds
         )
-        owner = new_owner()
+        owner = register(new_id("r"))
         try:
             log = Log(store)
             runtime = Runtime(
-                log, Projections.standard(log, plugins=effective.projections), effective, clock or _utc, owner
+                log, Projections(log, standard(effective.projections)), effective, clock or _utc, owner
             )
             book = cls(
                 runtime,
@@ -98,7 +100,7 @@ class Minutebook:
             if access == "write":
                 book._start()
         except BaseException:
-            release(owner)
+            release(owner.runtime)
             store.close()
             raise
         return book
@@ -107,7 +109,10 @@ class Minutebook:
     def init(cls, workspace: str | Path = ".") -> Path:
         """Makes the ``.tinyagent`` folder of a workspace and nothing else; returns it."""
         root = Path(workspace)
-        return Workspace.at(root, _settings(root, None)).prepare()
+        root.mkdir(parents=True, exist_ok=True)
+        place = Workspace.of(root, _settings(root, None))
+        place.prepare()
+        return place.folder
 
     def _start(self) -> None:
         # A start is a writer: what dead owners left open is ended, a half-done file write is finished (M2, D5).
@@ -126,7 +131,7 @@ class Minutebook:
                 run._interrupt()
             self._curating.stop()
         finally:
-            release(self._runtime.owner)
+            release(self._runtime.id)
             self._runtime.log.database.close()
 
     def __enter__(self) -> Minutebook:

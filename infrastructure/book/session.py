@@ -9,6 +9,7 @@ from ...domain.message import JSON
 from ..work import conversation, looking
 from ..work.compressor import Compressor
 from ..work.conversation import Entry, Lease, RunRef
+from ..work.freezer import Freezer
 from ..work.runtime import new_id
 from ..work.sources import from_caller
 from .answers import Answer, RecordedMessage
@@ -26,7 +27,8 @@ class Session:
         self._book = book
         self._runtime = book._runtime
         self.id = id
-        self._compressor = Compressor(self._runtime, id, book._summarizer, refreeze=resume)
+        freezer = Freezer(self._runtime, book._publisher, id, anew=resume)
+        self._compressor = Compressor(self._runtime, id, book._summarizer, freezer)
 
     # --- recording
 

@@ -17,7 +17,7 @@ from ...domain.catalogue import (
     Usage,
 )
 from ...domain.checks import finds_injection, redact_credentials
-from ...domain.compaction import decide, with_reductions
+from ...domain.compaction import decide
 from ...domain.context import RENDERER, Built, Preamble, build, digest
 from ...domain.decisions import Fits, Reduce, Reduction, Refuse, Summarise, needed
 from ...domain.errors import CompactionFailed, StreamConflict
@@ -26,6 +26,7 @@ from ...domain.extractive import ExtractiveSummarizer
 from ...domain.message import JSON
 from ...domain.parts import parts_to_json
 from ...domain.policy import Policy
+from ...domain.relief import with_reductions
 from ...domain.streams import attempt_stream, compactions_stream, shown_stream
 from ...domain.summary import SummaryRequest
 from ...projections.context import queries
@@ -169,7 +170,7 @@ class Compressor:
 
     def _rest(self, plan: Summarise, policy: Policy) -> Rest | None:
         with self._runtime.projections.reading("context") as (view, connection):
-            rows = queries.failed_attempts(view.projection, connection, self._runtime.workspace, self._session)
+            rows = queries.failed_attempts(view, connection, self._runtime.workspace, self._session)
         events = self._runtime.log.at(row.position for row in rows)
         attempts = []
         for position in sorted(events):
@@ -378,24 +379,24 @@ class Compressor:
     def _proves(self, built: Built) -> bool:
         with self._runtime.projections.reading("context") as (view, connection):
             return queries.was_shown(
-                view.projection, connection, self._runtime.workspace, self._session, digest(built)
+                view, connection, self._runtime.workspace, self._session, digest(built)
             )
 
     def _last_preamble(self, position: int | None) -> Preamble:
         """The system prompt and tools of the last request at or before a position, with today's memory block."""
         with self._runtime.projections.reading("context") as (view, connection):
-            shown = queries.last_shown(view.projection, connection, self._runtime.workspace, self._session, position)
+            shown = queries.last_shown(view, connection, self._runtime.workspace, self._session, position)
             # A request's digest is recorded right after the state that it shows.
             if position is not None:
                 after = queries.last_shown(
-                    view.projection, connection, self._runtime.workspace, self._session, position + 1
+                    view, connection, self._runtime.workspace, self._session, position + 1
                 )
                 shown = after if after is not None and after.seen == position else shown
             row = (
                 None
                 if shown is None or shown.preamble is None
                 else queries.preamble(
-                    view.projection, connection, self._runtime.workspace, self._session, id=shown.preamble
+                    view, connection, self._runtime.workspace, self._session, id=shown.preamble
                 )
             )
         if row is None:

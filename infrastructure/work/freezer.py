@@ -57,7 +57,7 @@ class Freezer:
     def _recorded(self, position: int | None, runtime: str | None = None) -> Frozen | None:
         with self._runtime.projections.reading("context") as (view, connection):
             row = queries.freeze(
-                view.projection, connection, self._runtime.workspace, self._session, position, runtime=runtime
+                view, connection, self._runtime.workspace, self._session, position, runtime=runtime
             )
         if row is None:
             return None
@@ -67,14 +67,14 @@ class Freezer:
     def _latest(self, position: int | None = None) -> Frozen:
         with self._runtime.projections.reading("revisions") as (view, connection):
             found = (
-                revisions.current(view.projection, connection, self._runtime.workspace)
+                revisions.current(view, connection, self._runtime.workspace)
                 if position is None
-                else revisions.at_position(view.projection, connection, self._runtime.workspace, position)
+                else revisions.at_position(view, connection, self._runtime.workspace, position)
             )
             shown = (
                 None
                 if found is None
-                else revisions.show(view.projection, connection, self._runtime.workspace, found.revision)
+                else revisions.show(view, connection, self._runtime.workspace, found.revision)
             )
         # A file that was deleted means: nothing is to be remembered for now (D11).
         gone = position is None and self._publisher.state().state == "missing"

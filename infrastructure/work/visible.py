@@ -42,13 +42,14 @@ class Reader:
     def see(self, at: int | None = None) -> Seen:
         """What is visible now, or was at a position (C11)."""
         runtime, session = self._runtime, self._session
-        with runtime.projections.reading("context") as (tables, connection):
-            head = tables.cursor
-            refs = queries.visible(tables.projection, connection, runtime.workspace, session, at)
-            epoch = queries.epoch(tables.projection, connection, runtime.workspace, session, at)
-            row = queries.session_row(tables.projection, connection, runtime.workspace, session)
-            run = queries.open_run(tables.projection, connection, runtime.workspace, session, at)
+        # The head is read first and asked for by name: what is appended meanwhile belongs to the next look.
+        head = runtime.log.head().position
         position = head if at is None else min(at, head)
+        with runtime.projections.reading("context") as (view, connection):
+            refs = queries.visible(view, connection, runtime.workspace, session, position)
+            epoch = queries.epoch(view, connection, runtime.workspace, session, position)
+            row = queries.session_row(view, connection, runtime.workspace, session)
+            run = queries.open_run(view, connection, runtime.workspace, session, position)
         return Seen(
             self._join(refs),
             position,
