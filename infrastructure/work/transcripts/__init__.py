@@ -1,6 +1,7 @@
 """Reads the transcripts of other agents: pi, Claude Code, OpenAI chat, Anthropic messages (issue 2).
 
-``read`` takes a file or bytes and gives a ``Transcript``; ``tail`` keeps of it what is not recorded yet.
+``read`` takes a file or bytes and gives a ``Transcript``; ``tail`` keeps of it what is not recorded yet,
+``pieces`` cuts messages that grew where the record ends.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ....domain.errors import InputError
 from . import chat, claude_code, pi
 from .recognise import recognise
 from .rows import read_bytes, rows, too_large
-from .runs import divide, tail
+from .runs import divide, pieces, tail
 from .values import (
     FORMATS,
     Draft,
@@ -35,6 +36,7 @@ __all__ = [
     "Limits",
     "Progress",
     "Transcript",
+    "pieces",
     "read",
     "tail",
 ]
