@@ -15,8 +15,7 @@ from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
 from ..store.runner import Projections
-from .catalogue import standard
-from ..work import conversation, importing, looking, tracing, verifying
+from ..work import conversation, importing, looking, tracing, undoing, verifying
 from ..work.curator import Curating
 from ..work.identity import register, release
 from ..work.publisher import Publisher
@@ -24,6 +23,7 @@ from ..work.runtime import Runtime, new_id
 from ..work.transcripts import Progress
 from ..work.workspace import Workspace
 from .answers import Answer
+from .catalogue import standard
 from .memory import Memory
 from .projections import ProjectionsFace
 from .run import Run
@@ -87,9 +87,7 @@ class Minutebook:
         owner = register(new_id("r"))
         try:
             log = Log(store)
-            runtime = Runtime(
-                log, Projections(log, standard(effective.projections)), effective, clock or _utc, owner
-            )
+            runtime = Runtime(log, Projections(log, standard(effective.projections)), effective, clock or _utc, owner)
             book = cls(
                 runtime,
                 place,
@@ -185,17 +183,15 @@ class Minutebook:
     ) -> Answer:
         """Records a transcript file; the same file again adds only its new tail. Raises ``bad_transcript``."""
         data = Path(source) if isinstance(source, str) else source
-        return Answer(
-            importing.import_answer(self._runtime, data, format=format, session=session, progress=progress)
-        )
+        return Answer(importing.import_answer(self._runtime, data, format=format, session=session, progress=progress))
 
     def undo_compaction(self, compaction: str) -> Answer:
         """Takes the live compaction back; last in, first out (C7)."""
-        return Answer(looking.undo(self._runtime, compaction))
+        return Answer(undoing.undo(self._runtime, compaction))
 
     def redo_compaction(self, compaction: str) -> Answer:
         """Makes the last undone compaction live again (C7)."""
-        return Answer(looking.redo(self._runtime, compaction))
+        return Answer(undoing.redo(self._runtime, compaction))
 
     # --- memory
 
@@ -273,5 +269,3 @@ def _refuse_async(value: Any, name: str) -> None:
                 f"the {name} is asynchronous and this book is not; use minutebook.aio, or give a plain function",
                 code=f"async_{name}",
             )
-
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..work import looking, verifying
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime
-from .answers import Answer
+from .answers import Answer, Answers
 
 
 class ProjectionsFace:
@@ -15,11 +15,11 @@ class ProjectionsFace:
         self._runtime = runtime
         self._publisher = publisher
 
-    def list(self) -> list[Answer]:
+    def list(self) -> Answers:
         """``name``, ``version``, ``cursor``, ``head``, ``lag``, ``status``, ``error`` of each."""
         return [Answer(row) for row in looking.projections(self._runtime)]
 
-    def rebuild(self, *names: str) -> list[Answer]:
+    def rebuild(self, *names: str) -> Answers:
         """Makes the named projections (none named: all) again from the log; readers see the old until the swap.
 
         Raises InputError ``unknown_projection``, MemoryFault ``memory_drift`` for the memory file in drift.

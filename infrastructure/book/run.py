@@ -69,7 +69,11 @@ class Run:
             Entry(
                 name,
                 source := from_caller(item, bytes_max=self._runtime.settings.message_bytes_max),
-                actor="user" if source.view.role == "user" else "model" if source.view.role == "assistant" else "caller",
+                actor="user"
+                if source.view.role == "user"
+                else "model"
+                if source.view.role == "assistant"
+                else "caller",
                 usage=reported if place == len(messages) - 1 else None,
             )
             for place, (name, item) in enumerate(zip(message_ids(id, len(messages), single), messages, strict=True))

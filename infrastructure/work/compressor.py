@@ -16,12 +16,12 @@ from ...domain.catalogue import (
     ReductionDecided,
     Usage,
 )
-from ...domain.checks import finds_injection, redact_credentials
+from ...domain.checks import check_passage, redact_credentials
 from ...domain.compaction import decide
-from ...domain.context import RENDERER, Built, Preamble, build, digest
-from ...domain.decisions import Fits, Reduce, Reduction, Refuse, Summarise, needed
+from ...domain.context import RENDERER, Built, Preamble, Visible, build, digest
+from ...domain.decisions import Decision, Fits, Reduce, Reduction, Refuse, Summarise, needed
 from ...domain.errors import CompactionFailed, StreamConflict
-from ...domain.events import encode_payload
+from ...domain.events import Envelope, encode_payload
 from ...domain.extractive import ExtractiveSummarizer
 from ...domain.message import JSON
 from ...domain.parts import parts_to_json
@@ -29,7 +29,7 @@ from ...domain.policy import Policy
 from ...domain.relief import with_reductions
 from ...domain.streams import attempt_stream, compactions_stream, shown_stream
 from ...domain.summary import SummaryRequest
-from ...projections.context import queries
+from ...projections.context import history, queries
 from ..settings import Settings
 from .calling import call, label, method
 from .conversation import RunRef
@@ -64,6 +64,11 @@ class Outcome:
     hidden: tuple[str, ...]
     tokens_before: int
     tokens_after: int
+
+
+def finds_injection(text: str) -> bool:
+    """Whether a text reads as an instruction to the model; credentials are redacted, not refused (C5)."""
+    return any(finding.code != "credential" for finding in check_passage(text, "tool"))
 
 
 def policy_of(settings: Settings, window: int | None = None) -> Policy:
@@ -106,17 +111,24 @@ class Compressor:
         note = ""
         for _ in range(ROUNDS):
             seen = self._reader.see()
+            built = build(seen.visible, preamble)
             decision = decide(
-                seen.visible, preamble.tokens, policy, seen.open_run, session=self._session, suspended=seen.suspended
+                seen.visible,
+                _around(built, seen.visible),
+                policy,
+                seen.open_run,
+                session=self._session,
+                suspended=seen.suspended,
             )
             if isinstance(decision, Fits) or note:
                 break
-            note = self._apply(decision, seen, policy, preamble, ref.run)
-        built = build(seen.visible, preamble)
+            note = self._apply(decision, policy, ref.run)
+        if not policy.fits(built.tokens):
+            raise needed(built.tokens, policy)
         self._record(built, seen, policy, frozen, preamble, ref.run)
         return Looked(self._session, built, seen.position, policy, frozen, True, note)
 
-    def _apply(self, decision: Any, seen: Seen, policy: Policy, preamble: Preamble, run: str | None) -> str:
+    def _apply(self, decision: Decision, policy: Policy, run: str | None) -> str:
         """Carries a decision out. Returns why nothing more is to be done, or "" to decide anew."""
         match decision:
             case Fits():
@@ -151,9 +163,7 @@ class Compressor:
         stream = compactions_stream(self._runtime.workspace, self._session)
         version = self._runtime.log.version(stream)
         event = ReductionDecided(
-            envelope=self._runtime.envelope(
-                stream, version + 1, actor="compressor", session=self._session, run=run
-            ),
+            envelope=self._runtime.envelope(stream, version + 1, actor="compressor", session=self._session, run=run),
             policy=policy.name,
             reductions=tuple(reduction.fact for reduction in reductions),
             payload=encode_payload(
@@ -170,16 +180,14 @@ class Compressor:
 
     def _rest(self, plan: Summarise, policy: Policy) -> Rest | None:
         with self._runtime.projections.reading("context") as (view, connection):
-            rows = queries.failed_attempts(view, connection, self._runtime.workspace, self._session)
+            rows = history.failures(view, connection, self._runtime.workspace, self._session)
         events = self._runtime.log.at(row.position for row in rows)
         attempts = []
         for position in sorted(events):
             body = events[position].body
             if isinstance(body, CompactionRejected | CompactionFailedEvent):
                 attempts.append(Attempt(body.settings, body.tokens_before))
-        return rest(
-            attempts, settings=policy.digest(label(self._summarizer)), tokens=plan.tokens_before, policy=policy
-        )
+        return rest(attempts, settings=policy.digest(label(self._summarizer)), tokens=plan.tokens_before, policy=policy)
 
     def _summarise(self, plan: Summarise, policy: Policy, run: str | None) -> Outcome:
         """Asks the summariser outside of any transaction, then commits under the fence that was read before (C6)."""
@@ -249,9 +257,7 @@ class Compressor:
     def _nothing(self, compaction: str, status: str, reasons: tuple[str, ...], plan: Summarise) -> Outcome:
         return Outcome(compaction, status, reasons, (), plan.tokens_before, plan.tokens_before)
 
-    def _rejected(
-        self, compaction: str, plan: Summarise, policy: Policy, run: str | None, verdict: Rejected
-    ) -> None:
+    def _rejected(self, compaction: str, plan: Summarise, policy: Policy, run: str | None, verdict: Rejected) -> None:
         event = CompactionRejected(
             envelope=self._attempt(compaction, run),
             compaction=compaction,
@@ -266,9 +272,7 @@ class Compressor:
         )
         self._runtime.log.append([event])
 
-    def _failed(
-        self, compaction: str, plan: Summarise, policy: Policy, run: str | None, error: BaseException
-    ) -> None:
+    def _failed(self, compaction: str, plan: Summarise, policy: Policy, run: str | None, error: BaseException) -> None:
         event = CompactionFailedEvent(
             envelope=self._attempt(compaction, run),
             compaction=compaction,
@@ -282,7 +286,7 @@ class Compressor:
         )
         self._runtime.log.append([event])
 
-    def _attempt(self, compaction: str, run: str | None):  # type: ignore[no-untyped-def]
+    def _attempt(self, compaction: str, run: str | None) -> Envelope:
         stream = attempt_stream(self._runtime.workspace, compaction)
         return self._runtime.envelope(stream, 1, actor="compressor", session=self._session, run=run)
 
@@ -298,7 +302,7 @@ class Compressor:
             seen = self._reader.see()
             decision = decide(
                 seen.visible,
-                preamble.tokens,
+                _around(build(seen.visible, preamble), seen.visible),
                 policy,
                 seen.open_run,
                 session=self._session,
@@ -344,9 +348,7 @@ class Compressor:
 
     # --- looking
 
-    def look(
-        self, *, at: int | None, window: int | None, system: str | None, tools: tuple[JSON, ...] | None
-    ) -> Looked:
+    def look(self, *, at: int | None, window: int | None, system: str | None, tools: tuple[JSON, ...] | None) -> Looked:
         """What a model would see, or saw at a position; appends nothing (C8, C11)."""
         policy = policy_of(self._runtime.settings, window)
         seen = self._reader.see(at)
@@ -360,7 +362,12 @@ class Compressor:
         visible = seen.visible
         if at is None or window is not None:
             decision = decide(
-                visible, preamble.tokens, policy, seen.open_run, session=self._session, suspended=seen.suspended
+                visible,
+                _around(build(visible, preamble), visible),
+                policy,
+                seen.open_run,
+                session=self._session,
+                suspended=seen.suspended,
             )
             match decision:
                 case Refuse():
@@ -378,9 +385,7 @@ class Compressor:
 
     def _proves(self, built: Built) -> bool:
         with self._runtime.projections.reading("context") as (view, connection):
-            return queries.was_shown(
-                view, connection, self._runtime.workspace, self._session, digest(built)
-            )
+            return history.was_shown(view, connection, self._runtime.workspace, self._session, digest(built))
 
     def _last_preamble(self, position: int | None) -> Preamble:
         """The system prompt and tools of the last request at or before a position, with today's memory block."""
@@ -388,16 +393,12 @@ class Compressor:
             shown = queries.last_shown(view, connection, self._runtime.workspace, self._session, position)
             # A request's digest is recorded right after the state that it shows.
             if position is not None:
-                after = queries.last_shown(
-                    view, connection, self._runtime.workspace, self._session, position + 1
-                )
+                after = queries.last_shown(view, connection, self._runtime.workspace, self._session, position + 1)
                 shown = after if after is not None and after.seen == position else shown
             row = (
                 None
                 if shown is None or shown.preamble is None
-                else queries.preamble(
-                    view, connection, self._runtime.workspace, self._session, id=shown.preamble
-                )
+                else queries.preamble(view, connection, self._runtime.workspace, self._session, id=shown.preamble)
             )
         if row is None:
             return Preamble()
@@ -421,7 +422,7 @@ class Compressor:
         version = runtime.log.version(stream)
         events: list[Any] = []
 
-        def envelope():  # type: ignore[no-untyped-def]
+        def envelope() -> Envelope:
             return runtime.envelope(
                 stream, version + len(events) + 1, actor="compressor", session=self._session, run=run
             )
@@ -469,6 +470,11 @@ def _answer(
         "tokens_before": before,
         "tokens_after": after,
     }
+
+
+def _around(built: Built, visible: Visible) -> int:
+    """Tokens of a request beside its visible messages: system prompt, memory, tools, synthetic results."""
+    return built.tokens - sum(item.tokens for item in visible)
 
 
 def _storable(text: str) -> str:

@@ -56,9 +56,7 @@ class Freezer:
 
     def _recorded(self, position: int | None, runtime: str | None = None) -> Frozen | None:
         with self._runtime.projections.reading("context") as (view, connection):
-            row = queries.freeze(
-                view, connection, self._runtime.workspace, self._session, position, runtime=runtime
-            )
+            row = queries.freeze(view, connection, self._runtime.workspace, self._session, position, runtime=runtime)
         if row is None:
             return None
         event = self._runtime.log.at([row.position])[row.position]
@@ -71,11 +69,7 @@ class Freezer:
                 if position is None
                 else revisions.at_position(view, connection, self._runtime.workspace, position)
             )
-            shown = (
-                None
-                if found is None
-                else revisions.show(view, connection, self._runtime.workspace, found.revision)
-            )
+            shown = None if found is None else revisions.show(view, connection, self._runtime.workspace, found.revision)
         # A file that was deleted means: nothing is to be remembered for now (D11).
         gone = position is None and self._publisher.state().state == "missing"
         if found is None or shown is None or gone:

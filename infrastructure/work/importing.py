@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,11 +17,12 @@ from ...domain.catalogue import (
 from ...domain.errors import MessageError, SessionError
 from ...domain.events import Event
 from ...domain.identifiers import check_identifier
+from ...domain.message import JSON
 from ...domain.streams import runs_stream, session_stream
 from .conversation import Entry, interrupt_if_dead, message_event, open_session, run_is_open
 from .runtime import Runtime
-from .sources import encode
-from .transcripts import ImportedMessage, ImportedRun, Progress, Transcript, read, tail
+from .sources import decode, encode
+from .transcripts import ImportedMessage, ImportedRun, Progress, Transcript, pieces, read, tail
 
 BATCH_EVENTS = 500
 """Events of one append at least: whole runs, so that an import that is killed leaves no run open."""
@@ -60,6 +61,7 @@ def import_transcript(
     session = session or transcript.session or f"import-{transcript.digest[:12]}"
     check_identifier(session)
     known = _known(runtime, session)
+    transcript = pieces(transcript, _Recorded(runtime, known))
     _same_past(runtime, session, transcript, known)
     new = tail(transcript, known.keys()) if known else transcript
     if not new.messages:
@@ -89,13 +91,33 @@ def _answer(session: str, transcript: Transcript, new: Transcript, positions: li
 def _known(runtime: Runtime, session: str) -> dict[str, int]:
     """Message ids that the session has, with their positions."""
     found: dict[str, int] = {}
-    for event in runtime.log.read(
-        topics=(MessageRecorded.TOPIC,), session=session, workspace=runtime.workspace
-    ):
+    for event in runtime.log.read(topics=(MessageRecorded.TOPIC,), session=session, workspace=runtime.workspace):
         body = event.body
         assert isinstance(body, MessageRecorded)
         found[body.message] = event.position
     return found
+
+
+class _Recorded(Mapping[str, JSON]):
+    """The originals that a session holds, by message id, read when asked for."""
+
+    def __init__(self, runtime: Runtime, known: dict[str, int]) -> None:
+        self._log = runtime.log
+        self._known = known
+
+    def __getitem__(self, message: str) -> JSON:
+        position = self._known[message]
+        event = self._log.at([position])[position]
+        body = event.body
+        if event.payload is None or not isinstance(body, MessageRecorded):
+            return None
+        return decode(event.payload, body.encoding)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
 
 
 def _same_past(runtime: Runtime, session: str, transcript: Transcript, known: dict[str, int]) -> None:
@@ -114,9 +136,7 @@ def _same_past(runtime: Runtime, session: str, transcript: Transcript, known: di
 
 
 def _entry(runtime: Runtime, message: ImportedMessage) -> Entry:
-    source = encode(
-        message.source, message.form, bytes_max=runtime.settings.message_bytes_max, trust=message.trust
-    )
+    source = encode(message.source, message.form, bytes_max=runtime.settings.message_bytes_max, trust=message.trust)
     return Entry(message.id, source, actor="import", line=message.line, usage=message.usage)
 
 
@@ -155,9 +175,7 @@ def _batches(runtime: Runtime, session: str, transcript: Transcript) -> Iterator
 
 def _append(runtime: Runtime, session: str, events: list[Event]) -> list[int]:
     positions = runtime.log.append(events)
-    return [
-        position for position, event in zip(positions, events, strict=True) if isinstance(event, MessageRecorded)
-    ]
+    return [position for position, event in zip(positions, events, strict=True) if isinstance(event, MessageRecorded)]
 
 
 def _by_run(transcript: Transcript) -> Iterator[tuple[ImportedRun | None, list[ImportedMessage]]]:

@@ -121,9 +121,7 @@ def _of_message(runtime: Runtime, event: LoggedEvent, body: MessageRecorded) -> 
         decided = other.body
         if isinstance(decided, CompactionCommitted) and body.message in decided.covers:
             yield Link("effect", other, "a summary that stands for it")
-        elif isinstance(decided, ReductionDecided) and any(
-            fact.message == body.message for fact in decided.reductions
-        ):
+        elif isinstance(decided, ReductionDecided) and any(fact.message == body.message for fact in decided.reductions):
             yield Link("effect", other, "it is shown reduced from here on")
     for other in runtime.log.read(topics=(CandidateProposed.TOPIC,), session=event.session, after=event.position):
         proposed = other.body
@@ -131,9 +129,7 @@ def _of_message(runtime: Runtime, event: LoggedEvent, body: MessageRecorded) -> 
             yield Link("effect", other, "a memory was proposed after it")
             yield from _uses_of(runtime, proposed.candidate)
     if body.results:
-        for other in runtime.log.read(
-            topics=(MessageRecorded.TOPIC,), session=event.session, before=event.position
-        ):
+        for other in runtime.log.read(topics=(MessageRecorded.TOPIC,), session=event.session, before=event.position):
             calling = other.body
             if isinstance(calling, MessageRecorded) and set(calling.calls) & set(body.results):
                 yield Link("cause", other, "the tool call that it answers")
@@ -223,5 +219,3 @@ def _text(event: LoggedEvent) -> str:
     if event.payload is None:
         return ""
     return event.payload[:1_000].decode("utf-8", "replace")
-
-

@@ -13,7 +13,7 @@ from ...domain.events import LoggedEvent
 from ...domain.forms import view
 from ...domain.message import Message, Text, View
 from ...domain.parts import parts_from_json
-from ...projections.context import queries
+from ...projections.context import history, queries
 from .runtime import Runtime
 from .sources import decode
 
@@ -49,7 +49,7 @@ class Reader:
             refs = queries.visible(view, connection, runtime.workspace, session, position)
             epoch = queries.epoch(view, connection, runtime.workspace, session, position)
             row = queries.session_row(view, connection, runtime.workspace, session)
-            run = queries.open_run(view, connection, runtime.workspace, session, position)
+            run = history.open_run(view, connection, runtime.workspace, session, position)
         return Seen(
             self._join(refs),
             position,

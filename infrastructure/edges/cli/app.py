@@ -85,7 +85,8 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def options(
     workspace: Annotated[
-        Path | None, typer.Option("--workspace", help="Folder of the workspace (default: here, or MINUTEBOOK_WORKSPACE).")
+        Path | None,
+        typer.Option("--workspace", help="Folder of the workspace (default: here, or MINUTEBOOK_WORKSPACE)."),
     ] = None,
     database: Annotated[
         str | None, typer.Option("--database", help="Database URL (default: SQLite in the workspace).")

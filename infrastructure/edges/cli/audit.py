@@ -93,7 +93,9 @@ def projections_rebuild(
         out.document(found)
     else:
         for row in found:
-            out.line(f"{row['name']}: rebuilt up to {row['cursor']}, {row['rows']:,} rows, digest {row['digest'][:16]}…")
+            out.line(
+                f"{row['name']}: rebuilt up to {row['cursor']}, {row['rows']:,} rows, digest {row['digest'][:16]}…"
+            )
 
 
 @projections_app.command("retry")

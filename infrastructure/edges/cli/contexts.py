@@ -98,7 +98,5 @@ def compactions(session: SessionId) -> None:
         out.line("No compactions.")
         return
     columns = ("compaction", "position", "status", "hidden", "tokens_before", "tokens_after", "reason")
-    rows = [
-        [len(item["hidden"]) if name == "hidden" else item.get(name) for name in columns] for item in found
-    ]
+    rows = [[len(item["hidden"]) if name == "hidden" else item.get(name) for name in columns] for item in found]
     out.table(columns, rows, numbers=("position", "hidden", "tokens_before", "tokens_after"))

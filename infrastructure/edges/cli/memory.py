@@ -75,11 +75,11 @@ def curate() -> None:
         if answer["status"] == "nothing":
             out.line("Nothing to curate.")
         else:
-            out.line(
-                f"{answer['status']}" + (f": revision {answer['revision']}" if answer["revision"] else ""), "bold"
-            )
+            out.line(f"{answer['status']}" + (f": revision {answer['revision']}" if answer["revision"] else ""), "bold")
         for reason in answer["reasons"]:
-            out.line(f"  {reason['entry']}: {reason['check']}" + (f" ({reason['message']})" if reason["message"] else ""))
+            out.line(
+                f"  {reason['entry']}: {reason['check']}" + (f" ({reason['message']})" if reason["message"] else "")
+            )
     if answer["status"] in ("rejected", "failed"):
         raise typer.Exit(1)
 
@@ -104,9 +104,7 @@ def log() -> None:
 
 
 @memory_app.command("diff")
-def diff(
-    a: Annotated[int, typer.Argument(metavar="A")], b: Annotated[int, typer.Argument(metavar="B")]
-) -> None:
+def diff(a: Annotated[int, typer.Argument(metavar="A")], b: Annotated[int, typer.Argument(metavar="B")]) -> None:
     """What changed between two revisions."""
     out = state.output
     found = state.look().memory.diff(a, b)
@@ -151,7 +149,9 @@ def blame(revision: Annotated[int | None, typer.Option(help="Of this revision.")
 
 @memory_app.command("sync")
 def sync(
-    fix: Annotated[bool, typer.Option("--fix", help="Accept harmless differences and write the canonical form.")] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Accept harmless differences and write the canonical form.")
+    ] = False,
     allow: Annotated[list[str] | None, typer.Option("--allow", help="Override a finding by its code.")] = None,
 ) -> None:
     """Take a hand-edited MEMORY.md as a manual revision; with a clean file, curate."""
