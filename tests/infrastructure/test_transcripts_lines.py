@@ -300,6 +300,16 @@ def test_a_message_that_grew_is_cut_where_the_record_ends_so_that_its_past_can_b
     assert cut.messages[0].source == recorded["a0"]
 
 
+def test_a_file_that_names_no_session_is_the_same_session_when_it_has_grown() -> None:
+    chat = [{"role": "system", "content": "s"}, {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    other = [*chat[:1], {"role": "user", "content": "another"}]
+
+    names = [read(json.dumps(messages).encode()).session for messages in (chat[:2], chat, other)]
+
+    assert names[0] == names[1] != names[2]
+    assert names[0].startswith("openai-chat-")
+
+
 def test_lines_of_one_id_that_are_larger_together_than_a_message_are_several() -> None:
     row = [{"type": "text", "text": "x" * 100}]
     data = _file(_claude("assistant", row, "a", "m"), _claude("assistant", row, "b", "m"))
