@@ -227,6 +227,15 @@ def test_an_id_that_is_used_twice_or_is_not_safe_never_makes_two_messages_one() 
     assert _reasons(transcript) == [(3, "repeats line 1")]
 
 
+@pytest.mark.parametrize(
+    "name", ["a/b", "..", "a..b", ".a", "a.", "-a", "C:", "data:x", "nul", "CON.txt", "a@1", "a+1", "é"]
+)
+def test_an_id_that_could_be_anything_but_a_name_counts_as_none(name: str) -> None:
+    [message] = read(_user("a", id=name)).messages
+
+    assert message.id == "line-1"
+
+
 def test_sidechain_lines_among_others_are_reported() -> None:
     transcript = read(_file(_claude("user", "a", "1"), _claude("user", "b", "2", isSidechain=True)))
 
