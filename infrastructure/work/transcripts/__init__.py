@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import assert_never
@@ -75,13 +76,23 @@ def read(
     messages, runs = divide(draft.messages)
     return Transcript(
         format=known,
-        session=draft.session,
+        session=draft.session or _named(known, messages),
         messages=messages,
         runs=runs,
         skipped=draft.skipped,
         lines=len(found),
         digest=hashlib.sha256(data).hexdigest(),
     )
+
+
+def _named(format: Format, messages: Sequence[ImportedMessage]) -> str:
+    """A session id for a file that names none: from how it begins, so that it is the same when the file has grown."""
+    first = next((index for index, message in enumerate(messages) if message.begins), 0)
+    # Of a message in several lines only the first: the others may come later.
+    opening = [
+        message.source[:1] if isinstance(message.source, list) else message.source for message in messages[: first + 1]
+    ]
+    return f"{format}-{hashlib.sha256(json.dumps(opening, sort_keys=True).encode()).hexdigest()[:12]}"
 
 
 def _draft(found: Sequence[Row], format: Format, limits: Limits) -> Draft:
