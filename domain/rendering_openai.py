@@ -116,7 +116,8 @@ class OpenAIWriter(Writer):
             line, result = self.results[call_id]
             self.messages.append(self._result(line, result))
             for media in result.media:
-                pictures.append({"type": "text", "text": f"[{media.kind} from the result of {result.name or 'a tool'}]"})
+                name = self.text(line, result.name) or "a tool"
+                pictures.append({"type": "text", "text": f"[{media.kind} from the result of {name}]"})
                 pictures.append(media_part(media) or {"type": "text", "text": self.absent(line, media)})
         if pictures:
             self.messages.append({"role": "user", "content": pictures})
