@@ -28,6 +28,9 @@ from .message import Trust
 REVISION_TOPICS = (RevisionPrepared.TOPIC, RevisionCommitted.TOPIC, RevisionAbandoned.TOPIC, DriftDetected.TOPIC)
 
 
+_NO_USAGE = Usage()
+
+
 @dataclass(frozen=True, slots=True)
 class Revision:
     """One revision as it was prepared; ``texts`` stand in the order of ``facts``, None once erased (E8)."""
@@ -93,7 +96,7 @@ class Draft:
     inputs: tuple[str, ...] = ()
     job: str | None = None
     curator: str | None = None
-    usage: Usage = Usage()
+    usage: Usage = _NO_USAGE
     restored_from: int | None = None
     overrides: tuple[Finding, ...] = ()
     receipt: tuple[str, ...] = ()
@@ -116,9 +119,7 @@ def evolve(document: MemoryDocument, event: LoggedEvent) -> MemoryDocument:
             return document if body.kind == "displaced" else replace(document, prepared=revision_of(event))
         case RevisionCommitted(revision=number, digest=digest):
             if document.prepared is not None and document.prepared.number == number:
-                return replace(
-                    document, current=document.prepared, prepared=None, drift=frozenset(), displaced={}
-                )
+                return replace(document, current=document.prepared, prepared=None, drift=frozenset(), displaced={})
             return replace(document, displaced={**document.displaced, number: digest})
         case RevisionAbandoned(revision=number):
             waits = document.prepared is not None and document.prepared.number != number
@@ -170,6 +171,9 @@ def _raw(value: object) -> bytes | None:
         return None
 
 
+_NO_FACT = EntryFact(entry="", since=0)
+
+
 def keep_ids(
     texts: Sequence[str],
     number: int,
@@ -177,9 +181,9 @@ def keep_ids(
     actor: str = "person",
     trust: Trust = "user",
 ) -> tuple[EntryFact, ...]:
-    """The facts of entries that a person wrote or brought back: exact text keeps its id, earlier sources first (D4, D8).
+    """The facts of entries that a person wrote or brought back: exact text keeps its id (D4, D8).
 
-    ``known`` are (text, fact) pairs of revisions. What is new gets an id of this revision and the given actor.
+    ``known`` are (text, fact) pairs of revisions, the first to be asked first. What is new gets an id of this revision and the given actor.
     """
     shelves: dict[str, list[EntryFact]] = {}
     for pairs in known:
@@ -189,8 +193,8 @@ def keep_ids(
     facts: list[EntryFact] = []
     fresh = 0
     for text in texts:
-        fact = next((fact for fact in shelves.get(text, ()) if fact.entry not in taken), None)
-        if fact is None:
+        fact = next((fact for fact in shelves.get(text, ()) if fact.entry not in taken), _NO_FACT)
+        if fact is _NO_FACT:
             fresh += 1
             fact = EntryFact(entry=f"e{number}-{fresh}", since=number, actor=actor, trust=trust)
         taken.add(fact.entry)

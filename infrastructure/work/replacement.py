@@ -258,8 +258,8 @@ def _is_base(found: FileLook, base: Bytes | None) -> bool:
 def _in_doubt(workspace: Workspace, error: Exception) -> InDoubt:
     reason = getattr(error, "strerror", None) or "names cannot be exchanged"
     return InDoubt(
-        f"{workspace.name} was replaced, and then a call failed ({reason}): whether the new revision lasts is in doubt; "
-        "check the disk and open the book again, recovery will decide"
+        f"{workspace.name} was replaced, and then a call failed ({reason}): whether the new revision lasts is in "
+        "doubt; check the disk and open the book again, recovery will decide"
     )
 
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from ...domain.errors import MemoryFault, StoreError
+from ..settings import Settings
 from ..store.failpoints import failpoint
 from .safe_file import Absent, FileLook, Refused, fault, look_at, open_folder
 
@@ -53,6 +54,16 @@ class Workspace:
         self._held: int | None = None
         self._holder: tuple[int, int] | None = None
         _LIVE.add(self)
+
+    @classmethod
+    def of(cls, root: Path, settings: Settings) -> Workspace:
+        """The workspace with the path, the limit and the patience that the settings name."""
+        return cls(
+            root,
+            memory_path=settings.memory_path,
+            bytes_max=settings.memory_file_bytes_max,
+            lock_timeout=settings.lock_timeout_seconds,
+        )
 
     @property
     def path(self) -> Path:
