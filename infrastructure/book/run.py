@@ -102,6 +102,7 @@ class Run:
         self._require_open()
         answer = propose(
             self._runtime,
+            self._session._book._publisher,
             self._ref,
             operation,
             actor="model",

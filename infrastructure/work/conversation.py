@@ -47,6 +47,7 @@ class RunRef:
     run: str
     stream: UUID
     version: int
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +143,10 @@ def start_run(runtime: Runtime, session: str, run: str | None = None, *, actor: 
         envelope = runtime.envelope(stream, version + 1, actor=actor, session=session, run=run)
         started = RunStarted(envelope=envelope, owner=runtime.owner, lease_seconds=runtime.settings.lease_seconds)
         try:
-            runtime.log.append([started])
+            positions = runtime.log.append([started])
         except StreamConflict:
             continue
-        return RunRef(session, run, stream, version + 1)
+        return RunRef(session, run, stream, version + 1, positions[0])
     raise run_is_open(session)
 
 
