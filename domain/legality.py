@@ -71,7 +71,6 @@ def _openai(request: JSON) -> Iterator[str]:
         return
     yield from _sendable(request)
     waiting: list[str] = []
-    seen: set[str] = set()
     for index, message in enumerate(request["messages"]):
         where = f"messages[{index}]"
         role = message.get("role")
@@ -98,10 +97,8 @@ def _openai(request: JSON) -> Iterator[str]:
             calls = list(_openai_calls(message, where))
             yield from [fault for fault, _ in calls if fault]
             waiting = [call for _, call in calls if call is not None]
-            for call in waiting:
-                if call in seen:
-                    yield f"{where}: tool call id {call!r} was used before"
-                seen.add(call)
+            if len(set(waiting)) != len(waiting):
+                yield f"{where}: a tool call id stands twice in {waiting}"
             bare = bool(waiting) or bool(message.get("refusal"))
             if not (bare and message.get("content") in (None, "")):
                 yield from _openai_content(message.get("content"), where, {"text", "refusal"}, empty=False)
