@@ -27,8 +27,9 @@ from .summary import (
     tags,
     untagged,
 )
-from .summary_checks import FRAME_TOKENS, InjectionCheck, no_injection, shares_run
+from .summary_checks import FRAME_TOKENS, InjectionCheck, shares_run
 from .summary_request import RAW_RUN_CHARS
+from .summary_safety import reads_as_instruction
 from .tokens import estimate
 from .words import words
 
@@ -63,7 +64,7 @@ class ExtractiveSummarizer:
     input_tokens_max: int | None = None
     """It reads a range of any size in one piece."""
 
-    def __init__(self, injection: InjectionCheck = no_injection) -> None:
+    def __init__(self, injection: InjectionCheck = reads_as_instruction) -> None:
         self._injection = injection
 
     def summarize(self, request: SummaryRequest) -> Completion:

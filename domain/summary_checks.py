@@ -42,11 +42,12 @@ from .summary import (
     unwrapped,
 )
 from .summary_request import RAW_RUN_CHARS
+from .summary_safety import reads_as_instruction
 from .tokens import estimate
 from .words import folded, negated, share, words
 
 InjectionCheck: TypeAlias = Callable[[str], bool]
-"""True for a text that reads as an instruction to the model (``minutebook.domain.checks``)."""
+"""True for a text that reads as an instruction to the model (``summary_safety``)."""
 
 FRAME_TOKENS = 110
 """What the frame adds to a summary, at most about; the exact count is taken when it is accepted."""
@@ -64,12 +65,9 @@ def completion_of(answer: Any) -> Completion | None:
     return Completion(answer) if isinstance(answer, str) else None
 
 
-def no_injection(text: str) -> bool:
-    """An injection check that finds nothing: for callers that trust their material."""
-    return False
-
-
-def validate(answer: Any, request: SummaryRequest, *, injection: InjectionCheck = no_injection) -> tuple[str, ...]:
+def validate(
+    answer: Any, request: SummaryRequest, *, injection: InjectionCheck = reads_as_instruction
+) -> tuple[str, ...]:
     """The reasons why ``answer`` (text or Completion) may not be used; () when it may. Pure, linear, bounded (C5)."""
     completion = completion_of(answer)
     if completion is None:
