@@ -27,7 +27,7 @@ from .summary import (
     tags,
     untagged,
 )
-from .summary_checks import FRAME_TOKENS, InjectionCheck, shares_run
+from .summary_checks import FRAME_TOKENS, InjectionCheck, carries_payload
 from .summary_request import RAW_RUN_CHARS
 from .summary_safety import reads_as_instruction
 from .tokens import estimate
@@ -161,7 +161,7 @@ def _fitted(page: _Page, bound: int) -> str:
     """The text of the page: raw runs cut, and the least telling items dropped until it keeps to its bound."""
     while True:
         text = _text(page)
-        if shares_run(text, page.payloads, RAW_RUN_CHARS):
+        if carries_payload(text, [item for items in page.items.values() for item in items], page.payloads):
             page.items = {section: [_short(item) for item in items] for section, items in page.items.items()}
             page.optional = [(section, _short(item)) for section, item in page.optional]
             text = _text(page)

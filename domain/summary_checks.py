@@ -22,6 +22,7 @@ reason                      the summary ...
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
@@ -85,7 +86,7 @@ def validate(
         *cut,
         *_ends(body_of(body)),
         *_sizes(text, request),
-        *_payload(text, request),
+        *(["raw_payload"] if carries_payload(body, summary.lines, request.payloads) else []),
         *_echoes(body, request),
         *_injected(summary, request, injection),
         *_sources(text, request),
@@ -146,10 +147,10 @@ def shares_run(text: str, sources: Iterable[str], length: int) -> bool:
     return False
 
 
-def _payload(text: str, request: SummaryRequest) -> tuple[str, ...]:
-    flat = (" ".join(payload.split()) for payload in request.payloads)
-    raw = shares_run(text, request.payloads, RAW_RUN_CHARS) or shares_run(" ".join(text.split()), flat, RAW_RUN_CHARS)
-    return ("raw_payload",) if raw else ()
+def carries_payload(body: str, lines: Sequence[str], payloads: Sequence[str]) -> bool:
+    """Raw payloads as given, or with white space and bullets evened out: a new wrapping hides none."""
+    flat = (" ".join(payload.split()) for payload in payloads)
+    return shares_run(body, payloads, RAW_RUN_CHARS) or shares_run(" ".join(lines), flat, RAW_RUN_CHARS)
 
 
 def _echoes(body: str, request: SummaryRequest) -> tuple[str, ...]:
@@ -176,13 +177,14 @@ def _sources(text: str, request: SummaryRequest) -> tuple[str, ...]:
 
 def _pending(summary: Summary, request: SummaryRequest) -> tuple[str, ...]:
     """Something cancelled or finished must never read as pending: agents start it again (anchors rank 3)."""
-    done = [words(untagged(item)) for item in summary.of("completed")]
+    usual = Counter(summary.lines)  # a phrase in many sections ("nothing to report") is no task
+    done = [words(untagged(item)) for item in summary.of("completed") if usual[item] < 3]
     cancelled = [words(s.text) for s in request.required if s.kind == "cancelled"]
     for item in summary.of("pending"):
         pending = words(untagged(item))
         if len(pending) < 2:
             continue
-        repeated = any(len(other) >= 2 and set(other) == set(pending) for other in done)
+        repeated = any(len(other) >= 3 and set(other) == set(pending) for other in done)
         if repeated or any(share(pending, set(other)) >= 0.8 for other in cancelled if len(other) >= 2):
             return ("stale_pending",)
     return ()
