@@ -27,8 +27,9 @@ from .summary import (
     tags,
     untagged,
 )
-from .summary_checks import FRAME_TOKENS, InjectionCheck, no_injection, shares_run
+from .summary_checks import FRAME_TOKENS, InjectionCheck, carries_payload
 from .summary_request import RAW_RUN_CHARS
+from .summary_safety import reads_as_instruction
 from .tokens import estimate
 from .words import words
 
@@ -63,7 +64,7 @@ class ExtractiveSummarizer:
     input_tokens_max: int | None = None
     """It reads a range of any size in one piece."""
 
-    def __init__(self, injection: InjectionCheck = no_injection) -> None:
+    def __init__(self, injection: InjectionCheck = reads_as_instruction) -> None:
         self._injection = injection
 
     def summarize(self, request: SummaryRequest) -> Completion:
@@ -160,7 +161,7 @@ def _fitted(page: _Page, bound: int) -> str:
     """The text of the page: raw runs cut, and the least telling items dropped until it keeps to its bound."""
     while True:
         text = _text(page)
-        if shares_run(text, page.payloads, RAW_RUN_CHARS):
+        if carries_payload(text, [item for items in page.items.values() for item in items], page.payloads):
             page.items = {section: [_short(item) for item in items] for section, items in page.items.items()}
             page.optional = [(section, _short(item)) for section, item in page.optional]
             text = _text(page)
