@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 _LOOKS_LIKE = {
     # Cyrillic
@@ -122,9 +123,9 @@ def unspaced(text: str) -> str:
             stop += 1
         if stop - start >= _LETTERS_MIN:
             run = tokens[start:stop]
-            usual = min(b.start() - a.end() for a, b in zip(run, run[1:], strict=False))
+            usual = min(b.start() - a.end() for a, b in pairwise(run))
             pieces.append(text[done : run[0].start()] + run[0][0])
-            for before, after in zip(run, run[1:], strict=False):
+            for before, after in pairwise(run):
                 gap = text[before.end() : after.start()]
                 # Symbols that may belong to a token (an underscore in a key) stay; the spacing itself goes.
                 kept = gap.strip(" .-*|·•/,")
