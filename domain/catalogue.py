@@ -207,6 +207,7 @@ class CompactionRejected(Event):
     reasons: tuple[str, ...]
     range_digest: str
     policy: str
+    settings: str = ""
     summarizer: str
     tokens_before: int
     usage: Usage = Usage()
@@ -224,6 +225,7 @@ class CompactionFailedEvent(Event):
     error: str
     range_digest: str
     policy: str
+    settings: str = ""
     summarizer: str
     tokens_before: int
 

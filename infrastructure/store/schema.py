@@ -152,6 +152,8 @@ _SQLITE_GUARDS = (
     BEGIN SELECT RAISE(ABORT, 'log_append_only: an erasure stays named'); END""",
     """CREATE TRIGGER erased_insert BEFORE INSERT ON erased
     WHEN EXISTS (SELECT 1 FROM erased WHERE position = NEW.position)
+      OR NOT EXISTS (SELECT 1 FROM events WHERE position = NEW.position)
+      OR NOT EXISTS (SELECT 1 FROM events WHERE position = NEW.by_position)
     BEGIN SELECT RAISE(ABORT, 'log_append_only: an erasure stays named'); END""",
 )
 
