@@ -54,7 +54,7 @@ class Projection:
     """Topics or event classes that ``apply`` is given; empty: every known event. Unknown topics are passed by (E7)."""
 
     parks: ClassVar[bool] = False
-    """True: an event that cannot be applied is put aside with the rest of its stream; False: the projection halts (E6)."""
+    """True: what cannot be applied is put aside with the rest of its stream; False: the projection halts (E6)."""
 
     holds: ClassVar[bool] = False
     """True: ``settled`` decides how far the cursor may go."""
@@ -68,7 +68,7 @@ class Projection:
         raise NotImplementedError
 
     def settled(self, events: Sequence[LoggedEvent], head: int) -> int:
-        """For a projection that ``holds``: the position up to which it may go, given all its events after the cursor."""
+        """For one that ``holds``: the position up to which it may go, given all its events after the cursor."""
         return head
 
     def topics(self) -> frozenset[str]:

@@ -73,9 +73,10 @@ def _rename(table: Table, suffix: str) -> None:
     # Index and constraint names are unique in a PostgreSQL schema (an index also in SQLite): they take it too.
     table.name = quoted_name(table.name + suffix, quote=None)
     table.fullname = table.name
-    for named in (*table.indexes, *table.constraints):
-        if isinstance(named.name, str) and named.name:
-            named.name = str(named.name) + suffix
+    named: list[Any] = [*table.indexes, *table.constraints]
+    for each in named:
+        if isinstance(each.name, str) and each.name:
+            each.name = str(each.name) + suffix
 
 
 def create(connection: Connection, bound: Bound) -> None:
@@ -84,6 +85,9 @@ def create(connection: Connection, bound: Bound) -> None:
     for table in bound.tables:
         connection.execute(CreateTable(table))
         for index in sorted(table.indexes, key=lambda index: str(index.name)):
+            # A name can be left over where somebody set a generation back; the index is the old table's, soon dropped.
+            quoted = connection.dialect.identifier_preparer.quote(str(index.name))
+            connection.exec_driver_sql(f"DROP INDEX IF EXISTS {quoted}")
             index.create(connection)
 
 

@@ -16,7 +16,7 @@ from .log import Log
 from .schema import events as events_table
 
 BATCH = 2_000
-"""Events applied in one transaction: more gain little (measured 500 to 5,000: 1.1-2 times), and hold the lock longer."""
+"""Events applied in one transaction: more gain little (measured: 500 to 5,000 is 1.1-2 times) and lock longer."""
 
 SPAN = 20_000
 """Positions that a projection of rare events passes over in one step."""

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import Connection, delete, select
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from ...domain.catalogue import ProjectionSkipped
 from ...domain.errors import InputError, StoreError
-from ...domain.events import Envelope
-from ...domain.streams import projection_stream
 from ...projections.projection import Projection
-from . import cursors, overlay
-from .binding import Bound, bind, create, missing
+from . import cursors, overlay, poison
+from .binding import Bound, bind, create, drop
+from .comparison import ProjectionReport, compare
 from .cursors import BUILDING, Cursor
-from .feed import Batch
+from .dump import dump_hash
+from .feed import Feed
 from .log import Log
-from .schema import cursors as cursors_table
+from .mapper import timestamp
+from .rebuild import Progress, rebuild
 from .schema import parked
 from .worker import Clock, Overtaken, Worker
 
@@ -67,9 +67,7 @@ class Projections:
             if bound.name in self._bound:
                 raise InputError(f"two projections are named {bound.name!r}; rename one", code="bad_projection")
             self._bound[bound.name] = bound
-        self._workers = {
-            name: Worker(self.database, log, bound, clock) for name, bound in self._bound.items()
-        }
+        self._workers = {name: Worker(self.database, log, bound, clock) for name, bound in self._bound.items()}
         if self.database.access == "write":
             self.open()
 
@@ -91,7 +89,7 @@ class Projections:
         with self.database.projecting() as connection:
             if cursors.find(connection, bound.name) is None:
                 create(connection, bound)
-                cursors.start(connection, bound.name, bound.version, 1, bound.table_names, self._now())
+                cursors.start(connection, bound.name, bound.version, 1, bound.table_names, self.now())
 
     # --- catching up
 
@@ -126,15 +124,13 @@ class Projections:
         cursor = cursors.find(connection, name, lock=True)
         if cursor is None:
             create(connection, bound)
-            cursor = cursors.start(connection, name, bound.version, 1, bound.table_names, self._now())
+            cursor = cursors.start(connection, name, bound.version, 1, bound.table_names, self.now())
         self._check(bound, cursor)
         while (batch := worker.feed.batch(connection, cursor.position)).end != cursor.position:
             try:
                 cursor = worker.step(connection, cursor, batch)
             except Overtaken:
-                raise StoreError(
-                    f"another worker moved projection {name!r}; try again", code="store_locked"
-                ) from None
+                raise StoreError(f"another worker moved projection {name!r}; try again", code="store_locked") from None
         return cursor.position
 
     # --- reading
@@ -180,11 +176,12 @@ class Projections:
     def _steady(self, connection: Connection, bound: Bound) -> None:
         # On PostgreSQL a swap between the snapshot and the first look at a table would mix two generations: the
         # lock comes before the snapshot. On SQLite the snapshot holds the tables themselves.
-        if self.database.sqlite or missing(connection, bound):
+        if self.database.sqlite:
             return
         quote = connection.dialect.identifier_preparer.quote
         tables = ", ".join(quote(name) for name in bound.table_names)
-        connection.exec_driver_sql(f"LOCK TABLE {tables} IN ACCESS SHARE MODE")
+        with self._damage(bound.name):
+            connection.exec_driver_sql(f"LOCK TABLE {tables} IN ACCESS SHARE MODE")
 
     def _check(self, bound: Bound, cursor: Cursor) -> None:
         if cursor.halted:
@@ -224,15 +221,15 @@ class Projections:
             head = self.log.head(connection).position
             found = {cursor.name: cursor for cursor in cursors.every(connection)}
             aside: dict[str, list[int]] = {}
-            for row in connection.execute(select(parked.c.projection, parked.c.position).order_by(parked.c.position)):
-                aside.setdefault(row.projection, []).append(row.position)
-            rows = []
+            for aside_row in connection.execute(select(parked).order_by(parked.c.position)):
+                aside.setdefault(aside_row.projection, []).append(aside_row.position)
+            rows: list[Status] = []
             for name in [*self._bound, *(other for other in found if other not in self._bound)]:
                 if name.endswith(BUILDING):
                     continue
                 shadow = found.get(name + BUILDING)
-                skipped = sorted(self._workers[name].feed.skipped(connection)) if name in self._workers else []
-                row = self._status(name, found.get(name), head, tuple(aside.get(name, ())), tuple(skipped), shadow)
+                skipped = self.skipped(name, connection)
+                row = self._status(name, found.get(name), head, tuple(aside.get(name, ())), skipped, shadow)
                 rows.append(row)
         return rows
 
@@ -259,67 +256,27 @@ class Projections:
             cursor.heartbeat, cursor.generation, aside, skipped, building,
         )  # fmt: skip
 
+    def feed(self, name: str) -> Feed:
+        """The events that a projection is given."""
+        return self._workers[self._known(name).name].feed
+
+    def skipped(self, name: str, connection: Connection) -> tuple[int, ...]:
+        """Positions that a person let the projection pass over."""
+        worker = self._workers.get(name)
+        return () if worker is None else tuple(sorted(worker.feed.skipped(connection)))
+
     def retry(self, name: str) -> Status:
         """Lets a halted projection try again, and applies what it parked, in order (E6)."""
-        self._known(name)
-        with self.database.projecting() as connection:
-            connection.execute(
-                update(cursors_table)
-                .where(cursors_table.c.name == name, cursors_table.c.status == "halted")
-                .values(status="live", error=None)
-            )
-        self._retry_parked(name)
+        poison.retry(self, self._known(name))
         self._catch_up(name)
         return self._one(name)
-
-    def _retry_parked(self, name: str) -> None:
-        bound, skipped = self._bound[name], frozenset[int]()
-        with self.database.reading() as connection:
-            skipped = self._workers[name].feed.skipped(connection)
-            statement = select(parked.c.position, parked.c.stream).where(parked.c.projection == name)
-            waiting = [tuple(row) for row in connection.execute(statement.order_by(parked.c.position))]
-            events = self.log.at([position for position, _ in waiting], connection)
-        stuck: set[str] = set()
-        for position, stream in waiting:
-            if stream in stuck:
-                continue
-            here = (parked.c.projection == name, parked.c.position == position)
-            try:
-                with self.database.projecting() as connection:
-                    taken = connection.execute(delete(parked).where(*here)).rowcount
-                    if taken and position not in skipped:
-                        bound.projection.apply([events[position]], connection)
-            except Exception as error:
-                stuck.add(stream)
-                with self.database.projecting() as connection:
-                    text = f"position {position} ({events[position].topic}): {type(error).__name__}: {error}"[:1_000]
-                    connection.execute(update(parked).where(*here).values(error=text))
 
     def skip(self, name: str, *, reason: str = "", actor: str = "person", workspace: str = "") -> Status:
         """Passes over the event at which the projection halted, or the first that it parked; the log says so (E6).
 
         Raises StoreError ``nothing_to_skip``.
         """
-        self._known(name)
-        with self.database.reading() as connection:
-            cursor = cursors.find(connection, name)
-            first = connection.execute(select(func.min(parked.c.position)).where(parked.c.projection == name)).scalar()
-            position: int | None = first
-            if cursor is not None and cursor.halted:
-                # The rows stand before the event; between them there may be events that are not its own.
-                batch: Batch = self._workers[name].feed.batch(connection, cursor.position, limit=1)
-                position = cursor.position + 1 if not batch.events else batch.events[0].position
-        if position is None:
-            raise StoreError(f"projection {name!r} is not halted and has nothing parked", code="nothing_to_skip")
-        stream = projection_stream(name)
-        version = self.log.version(stream)
-        event = ProjectionSkipped(
-            projection=name,
-            position=position,
-            reason=reason,
-            envelope=Envelope(stream, version + 1, workspace, self.clock(), actor),
-        )
-        self.log.append([event], expects=[(stream, version)])
+        poison.skip(self, self._known(name), reason=reason, actor=actor, workspace=workspace)
         return self.retry(name)
 
     def _one(self, name: str) -> Status:
@@ -327,11 +284,31 @@ class Projections:
 
     # --- rebuilding and checking
 
-    def rebuild(self, *names: str, progress: Callable[[str, int, int], None] | None = None) -> None:
-        from .rebuild import rebuild
-
+    def rebuild(self, *names: str, progress: Progress | None = None) -> None:
+        """Makes projections (none named: all) again; readers go on with the old rows until the swap (E2)."""
         for name in names or self.names:
             rebuild(self, self._known(name), progress)
+
+    def verify(self, name: str) -> ProjectionReport:
+        """Computes the projection again from the log and compares it with the live rows (E1)."""
+        return compare(self, self._known(name))
+
+    def dump_hash(self, name: str) -> str:
+        """The hash over every live row of a projection, in order of the primary keys. Raises ``projection_damaged``."""
+        with self.database.reading() as connection, self._damage(name):
+            return dump_hash(connection, self._known(name))
+
+    def drop(self, name: str) -> None:
+        """Removes the tables and the cursor of a projection, loaded or not; the log keeps everything (E5)."""
+        with self.database.projecting() as connection:
+            for each in (name, name + BUILDING):
+                cursor = cursors.find(connection, each, lock=True)
+                if cursor is None and each == name:
+                    self._known(name)
+                if cursor is not None:
+                    drop(connection, cursor.tables)
+                    cursors.remove(connection, each)
+                connection.execute(delete(parked).where(parked.c.projection == each))
 
     def _known(self, name: str) -> Bound:
         bound = self._bound.get(name)
@@ -342,7 +319,6 @@ class Projections:
             )
         return bound
 
-    def _now(self) -> str:
-        from .mapper import timestamp
-
+    def now(self) -> str:
+        """The time in its stored form."""
         return timestamp(self.clock())

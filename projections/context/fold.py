@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from sqlalchemy import Connection, MetaData, insert, update
 from ...domain import catalogue as events
 from ...domain.events import LoggedEvent
 from ..projection import Projection, upsert
-from . import epochs, queries
+from . import epochs, queries, rows
 from .epochs import Compacted, Stack, Visible
 from .tables import ContextTables
 
@@ -71,11 +70,11 @@ class _Fold:
 
     def flush(self) -> None:
         """Writes what was gathered: before a query that must see it, and at the end of the batch."""
-        for table, rows in ((self.tables.messages, self.messages), (self.tables.runs, list(self.runs.values()))):
-            if rows:
-                self.connection.execute(insert(table), rows)
+        for table, new in ((self.tables.messages, self.messages), (self.tables.runs, list(self.runs.values()))):
+            if new:
+                self.connection.execute(insert(table), new)
         for key, event in self.last.items():
-            self.sessions[key].update(last_position=event.position, last_time=_time(event))
+            self.sessions[key].update(last_position=event.position, last_time=rows.time(event))
         if self.sessions:
             statement = upsert(self.tables.sessions, self.connection)
             self.connection.execute(statement, list(self.sessions.values()))
@@ -105,15 +104,15 @@ class _Fold:
             case events.TranscriptImported() as body:
                 session["format"] = body.format
             case events.ReductionDecided() as body:
-                self._epoch(event, name, "reduced", lambda visible, undo, redo: (
-                    epochs.reduce(visible, {fact.position for fact in body.reductions}, event.position), undo, redo,
-                ))  # fmt: skip
+                self._reduced(event, name, frozenset(fact.position for fact in body.reductions))
             case events.CompactionCommitted() as body:
                 session["compactions"] += 1
                 session["suspended"] = 0
                 self._committed(event, name, body)
             case events.CompactionRejected() as body:
-                self._attempt(event, name, body, "rejected", reasons=epochs.to_json(body.reasons), **_usage(body.usage))
+                self._attempt(
+                    event, name, body, "rejected", reasons=epochs.to_json(body.reasons), **rows.usage(body.usage)
+                )
             case events.CompactionFailedEvent() as body:
                 self._attempt(event, name, body, "failed", error=body.error)
             case events.CompactionUndone() as body:
@@ -139,60 +138,31 @@ class _Fold:
         found = self.sessions.get(key)
         if found is None:
             row = queries.session_row(self.tables, self.connection, *key)
-            found = dict(row) if row is not None else _new_session(event, name)
+            found = row if row is not None else rows.new_session(event, name)
             self.sessions[key] = found
         return found
 
     def _message(self, event: LoggedEvent, name: str, body: events.MessageRecorded) -> None:
-        self.messages.append(
-            {
-                "position": event.position,
-                "workspace": event.envelope.workspace,
-                "session": name,
-                "message": body.message,
-                "role": body.role,
-                "form": body.form,
-                "run": event.envelope.run,
-                "tokens": body.tokens,
-                "trust": event.envelope.trust,
-                "calls": json.dumps(body.calls) if body.calls else "[]",
-                "results": json.dumps(body.results) if body.results else "[]",
-            }
-        )
+        self.messages.append(rows.message(event, name, body))
 
     def _run(self, event: LoggedEvent, name: str, body: events.RunStarted) -> None:
         run = event.run or ""
         if (event.workspace, name, run) in self.runs:
             self.flush()  # the same run id again: two rows
-        self.runs[event.workspace, name, run] = {
-            "position": event.position,
-            "workspace": event.workspace,
-            "session": name,
-            "run": run,
-            "status": "open",
-            "reason": None,
-            "imported": int(body.imported),
-            "owner": None if body.owner is None else epochs.to_json(body.owner.model_dump()),
-            "lease_seconds": body.lease_seconds,
-            "started": _time(event),
-            "ended": None,
-            "ended_position": None,
-            "input_tokens": 0,
-            "output_tokens": 0,
-        }
+        self.runs[event.workspace, name, run] = rows.run_started(event, name, body)
 
     def _run_ended(
         self, event: LoggedEvent, name: str, body: events.RunSucceeded | events.RunFailed | events.RunInterrupted
     ) -> None:
         change: dict[str, Any] = {
             "status": ENDS[event.topic],
-            "ended": _time(event),
+            "ended": rows.time(event),
             "ended_position": event.position,
         }
         if isinstance(body, events.RunInterrupted):
             change["reason"] = body.reason
         else:
-            change.update(_usage(body.usage))
+            change.update(rows.usage(body.usage))
             change["reason"] = body.error if isinstance(body, events.RunFailed) else None
         pending = self.runs.get((event.workspace, name, event.run or ""))
         if pending is not None:
@@ -260,6 +230,12 @@ class _Fold:
         }
         self._insert(self.tables.epochs, event, name, row)
 
+    def _reduced(self, event: LoggedEvent, name: str, positions: frozenset[int]) -> None:
+        def change(visible: Visible, undo: Stack, redo: Stack) -> tuple[Visible, Stack, Stack]:
+            return epochs.reduce(visible, positions, event.position), undo, redo
+
+        self._epoch(event, name, "reduced", change)
+
     def _committed(self, event: LoggedEvent, name: str, body: events.CompactionCommitted) -> None:
         self.flush()
         ids = queries.positions_of(self.tables, self.connection, event.workspace, name, body.covers)
@@ -269,7 +245,8 @@ class _Fold:
             event, name, body, "committed",
             supersedes=body.supersedes, anchor=body.anchor, upto=body.upto,
             covers=epochs.to_json(covers), covers_count=len(covers), reduced=epochs.to_json(reduced),
-            summary_tokens=body.summary_tokens, tokens_after=body.tokens_after, trust=body.trust, **_usage(body.usage),
+            summary_tokens=body.summary_tokens, tokens_after=body.tokens_after, trust=body.trust,
+            **rows.usage(body.usage),
         )  # fmt: skip
         done = Compacted(event.position, body.compaction, body.supersedes, body.anchor, covers, reduced)
 
@@ -307,29 +284,7 @@ class _Fold:
         outcome: str,
         **more: Any,
     ) -> None:
-        row = {
-            "compaction": body.compaction,
-            "outcome": outcome,
-            "reasons": "[]",
-            "error": None,
-            "policy": body.policy,
-            "summarizer": body.summarizer,
-            "range_digest": body.range_digest,
-            "supersedes": None,
-            "anchor": None,
-            "upto": None,
-            "covers": "[]",
-            "covers_count": 0,
-            "reduced": "[]",
-            "summary_tokens": 0,
-            "tokens_before": body.tokens_before,
-            "tokens_after": None,
-            "input_tokens": 0,
-            "output_tokens": 0,
-            "trust": "model",
-            "time": _time(event),
-        }
-        self._insert(self.tables.compactions, event, name, row | more)
+        self._insert(self.tables.compactions, event, name, rows.attempt(event, body, outcome) | more)
 
     # --- what was shown
 
@@ -358,36 +313,3 @@ class _Fold:
     def _insert(self, table: Any, event: LoggedEvent, name: str, row: dict[str, Any]) -> None:
         head = {"position": event.position, "workspace": event.workspace, "session": name}
         self.connection.execute(insert(table), head | row)
-
-
-def _new_session(event: LoggedEvent, name: str) -> dict[str, Any]:
-    return {
-        "workspace": event.workspace,
-        "session": name,
-        "origin": "agent",
-        "format": None,
-        "parent": None,
-        "parent_position": None,
-        "forked": None,
-        "closed": 0,
-        "suspended": 0,
-        "messages": 0,
-        "tokens": 0,
-        "inherited_messages": 0,
-        "inherited_tokens": 0,
-        "runs": 0,
-        "compactions": 0,
-        "first_position": event.position,
-        "last_position": event.position,
-        "last_time": _time(event),
-    }
-
-
-def _usage(usage: events.Usage) -> dict[str, int]:
-    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-
-
-def _time(event: LoggedEvent) -> str:
-    return event.envelope.time.isoformat(timespec="microseconds")
-
-

@@ -7,7 +7,7 @@ The texts stand in the log at the positions that are returned.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,12 +33,13 @@ class Epoch:
     redo: tuple[tuple[str, int], ...]
 
 
-def session_row(tables: ContextTables, connection: Connection, workspace: str, session: str) -> Mapping[str, Any] | None:
+def session_row(tables: ContextTables, connection: Connection, workspace: str, session: str) -> dict[str, Any] | None:
     """The stored row of one session, or None."""
     statement = select(tables.sessions).where(
         tables.sessions.c.workspace == workspace, tables.sessions.c.session == session
     )
-    return connection.execute(statement).mappings().one_or_none()
+    row = connection.execute(statement).mappings().one_or_none()
+    return None if row is None else dict(row)
 
 
 def lineage(
@@ -212,5 +213,3 @@ def _newest(table: Table, workspace: str, session: str, at: int | None) -> Selec
     if at is not None:
         statement = statement.where(table.c.position <= at)
     return statement.order_by(table.c.position.desc()).limit(1)
-
-
