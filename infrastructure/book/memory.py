@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-
 from ...domain.message import JSON
 from ..work import proposals, remembering
 from ..work.curator import Curating
@@ -75,5 +74,3 @@ class Memory:
     def reject(self, candidate: str) -> Answer:
         """Refuses a quarantined candidate."""
         return Answer(proposals.decline(self._runtime, candidate))
-
-

@@ -10,7 +10,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from sqlalchemy import Connection
+
+from ...domain.checks import check_document, check_entry
 from ...domain.errors import InputError, SessionError
+from ...domain.file_judgement import Checks
+from ...domain.limits import MemoryLimits
 from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
@@ -41,7 +46,17 @@ class Minutebook:
         self._runtime = runtime
         self._workspace = workspace
         self._summarizer = summarizer
-        self._publisher = Publisher.of(runtime, workspace)
+        self._publisher = Publisher(
+            runtime.log,
+            workspace,
+            runtime.settings,
+            runtime.now,
+            advance=_advancing(runtime),
+            checks=Checks(
+                entry=lambda text: check_entry(text, "user", entry_chars_max=runtime.settings.entry_chars_max),
+                document=lambda texts: check_document(texts, MemoryLimits.of(runtime.settings)),
+            ),
+        )
         self._curating = Curating(runtime, self._publisher, curator, automatic=automatic)
         self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
         self._closed = False
@@ -251,6 +266,13 @@ class Minutebook:
             self._curating.wake_at_threshold()
 
 
+def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
+    def advance(connection: Connection) -> None:
+        runtime.projections.advance("memory_file", connection)
+
+    return advance
+
+
 def _utc() -> datetime:
     return datetime.now(UTC)
 
@@ -263,7 +285,7 @@ def _settings(root: Path, given: Settings | None) -> Settings:
 
 def _refuse_async(value: Any, name: str) -> None:
     method = {"summarizer": "summarize", "curator": "curate"}[name]
-    for function in (value, getattr(value, method, None), getattr(type(value), "__call__", None)):
+    for function in (value, getattr(value, method, None)):
         if inspect.iscoroutinefunction(function):
             raise InputError(
                 f"the {name} is asynchronous and this book is not; use minutebook.aio, or give a plain function",

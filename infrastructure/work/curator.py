@@ -184,9 +184,7 @@ class Curating:
 
     def _attempt(self, job: str, inputs: Inputs) -> dict[str, Any]:
         document = self._publisher.document()
-        current = tuple(
-            Entry(fact, text) for fact, text in zip(document.facts, document.entries, strict=True)
-        )
+        current = tuple(Entry(fact, text) for fact, text in zip(document.facts, document.entries, strict=True))
         request = build_request(current, inputs.values, self._limits, count_text)
         usage = Usage()
         try:
@@ -218,13 +216,9 @@ class Curating:
     def _ask(self, request: Any) -> Any:
         if isinstance(self._curator, RuleCurator):
             return self._curator.curate(request)
-        return call(
-            method(self._curator, "curate"), request, seconds=self._runtime.settings.curator_timeout_seconds
-        )
+        return call(method(self._curator, "curate"), request, seconds=self._runtime.settings.curator_timeout_seconds)
 
-    def _publish(
-        self, job: str, inputs: Inputs, decision: Accepted, usage: Usage, version: int
-    ) -> dict[str, Any]:
+    def _publish(self, job: str, inputs: Inputs, decision: Accepted, usage: Usage, version: int) -> dict[str, Any]:
         refused = {name: tuple(reasons) for name, reasons in decision.refused.items()}
         if not decision.changed:
             for name in decision.consumed:

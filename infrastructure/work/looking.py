@@ -13,8 +13,9 @@ from ...domain.errors import InputError, SessionError
 from ...domain.events import TOPICS, LoggedEvent
 from ...domain.neutral import content_json
 from ...domain.parts import parts_from_json
-from ...projections import candidates, revisions
+from ...projections import candidates
 from ...projections.context import history
+from ...projections.revisions import queries as revisions
 from . import conversation
 from .runtime import Runtime
 from .visible import message_of
@@ -122,7 +123,9 @@ def recall(runtime: Runtime, position: int, around: int) -> list[dict[str, Any]]
     listed = list(messages(runtime, found.session, at=None, limit=None, before=None)) if around else None
     if listed is None:
         with runtime.projections.reading("context") as (view, connection):
-            rows = history.messages(view, connection, runtime.workspace, found.session, None, limit=1, before=position + 1)
+            rows = history.messages(
+                view, connection, runtime.workspace, found.session, None, limit=1, before=position + 1
+            )
         return [_message(row, runtime.log.at([row.position]))[1] for row in rows]
     place = next(index for index, (_, known) in enumerate(listed) if known["position"] == position)
     return [known for _, known in listed[max(0, place - around) : place + around + 1]]
@@ -246,7 +249,9 @@ def _uuid(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError as error:
-        raise InputError(f"{text!r} is no stream id (a UUID, as 'minutebook log --json' prints)", code="bad_option") from error
+        raise InputError(
+            f"{text!r} is no stream id (a UUID, as 'minutebook log --json' prints)", code="bad_option"
+        ) from error
 
 
 def _moment(text: str | None) -> str | None:
@@ -266,9 +271,7 @@ def _moment(text: str | None) -> str | None:
 
 def projections(runtime: Runtime) -> list[dict[str, Any]]:
     """Where each projection stands; a look brings them up to date first, as far as it may."""
-    for name in runtime.projections.names:
-        if runtime.log.database.access != "read_only":
-            runtime.projections.refresh(name)
+    runtime.projections.refresh()
     return [
         {
             "name": row.name,
@@ -294,8 +297,7 @@ def status(runtime: Runtime, root: Path, memory: dict[str, Any]) -> dict[str, An
     with runtime.projections.reading("context") as (view, connection):
         running = history.open_runs(view, connection, runtime.workspace)
         failing = {
-            row["session"]: history.failures(view, connection, runtime.workspace, row["session"])
-            for row in listed[:50]
+            row["session"]: history.failures(view, connection, runtime.workspace, row["session"]) for row in listed[:50]
         }
     notes = [f"{name}: {len(rows)} failed since the last success" for name, rows in failing.items() if rows]
     return {
@@ -339,7 +341,12 @@ def timeline(runtime: Runtime, session: str, buckets: int) -> list[dict[str, Any
                     if done.position <= upto and done.status in ("committed", "superseded", "undone")
                 ),
                 "memory_revision": max(
-                    (revision.revision for revision in committed if revision.committed_position <= upto), default=0
+                    (
+                        revision.revision
+                        for revision in committed
+                        if revision.status == "committed" and revision.position <= upto
+                    ),
+                    default=0,
                 ),
             }
         )

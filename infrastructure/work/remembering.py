@@ -9,8 +9,9 @@ from ...domain.catalogue import CandidateProposed
 from ...domain.errors import MemoryFault
 from ...domain.operations import Replace, singles
 from ...domain.streams import candidate_stream
-from ...projections import candidates, revisions
-from ...projections.revisions import EntryRow, RevisionRow, Snapshot
+from ...projections import candidates
+from ...projections.revisions import queries as revisions
+from ...projections.revisions.queries import EntryRow, RevisionRow, Snapshot
 from .proposals import operation_of
 from .publisher import Publisher
 from .runtime import Runtime
@@ -147,7 +148,7 @@ def _blame(runtime: Runtime, entry: EntryRow) -> dict[str, Any]:
         "trust": entry.trust,
         "shared": entry.shared,
         "findings": checks,
-        "position": entry.blame,
+        "position": entry.position,
         "proposed_at": proposed,
     }
 
@@ -169,7 +170,7 @@ def sync(
     done = publisher.sync(fix=fix, allow=allow)
     answer: dict[str, Any] = {
         "revision": done.revision,
-        "fixed": list(done.fixes),
+        "fixed": list(done.fixed),
         "digest": done.digest,
         "changed": done.changed,
     }

@@ -129,7 +129,8 @@ def verify() -> None:
             out.line(f"{'ok  ' if check['ok'] else 'NO  '} {check['name']:<24} {check['detail']}",
                      "" if check["ok"] else "bold red")  # fmt: skip
         out.line(
-            f"{'All is well' if found['ok'] else 'Something differs'}: {found['events']:,} events, head {found['head']}",
+            f"{'All is well' if found['ok'] else 'Something differs'}: "
+            f"{found['events']:,} events, head {found['head']}",
             "bold",
         )
     if not found["ok"]:
