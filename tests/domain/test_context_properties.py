@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from minutebook.domain.context import Preamble, Shown, SummaryShown, build, neutral_json
 from minutebook.domain.forms import anthropic, openai
 from minutebook.domain.legality import check_anthropic, check_openai
