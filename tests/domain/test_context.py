@@ -318,6 +318,15 @@ def test_empty_messages_are_left_out_and_a_blank_one_only_where_it_is_refused() 
     assert [m["content"] for m in to_anthropic(made)["messages"]] == ["go", "ok"]
 
 
+def test_a_result_without_text_stays_one_and_an_error_says_that_no_text_came() -> None:
+    blocks = [answer("t1", ""), {**answer("t2", []), "is_error": True}]
+    made = built(user("go"), says([use("t1"), use("t2")]), user(blocks), form="anthropic")
+    first, second = to_anthropic(made)["messages"][2]["content"]
+    assert first == {"type": "tool_result", "tool_use_id": "t1"}
+    assert second["content"] == "[No text came with this error.]"
+    assert [message["content"] for message in to_openai(made)["messages"][2:]] == ["", ""]
+
+
 def test_reduced_parts_are_shown_instead_of_the_original_and_the_original_stays() -> None:
     items = shown(user("go"), calls("c1"), result("c1", "x" * 9_000))
     last = items[2]

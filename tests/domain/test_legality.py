@@ -114,6 +114,7 @@ THINKING = {"type": "thinking", "thinking": "hm", "signature": "s"}
         ([U, use("a", name="n" * 129), results("a")], "not legal"),
         ([U, use("a", value=[1]), results("a")], "not legal"),
         ([U, use("a"), results("a", content="")], "not legal"),
+        ([U, use("a"), results("a", is_error=True)], "not legal"),
         ([{"role": "user", "content": " "}], "not legal"),
         ([{"role": "user", "content": []}], "empty content"),
         ([U, {"role": "assistant", "content": [THINKING]}], "ends with reasoning"),
