@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 
 class Answer(dict[str, Any]):
@@ -13,6 +13,9 @@ class Answer(dict[str, Any]):
             return self[name]
         except KeyError:
             raise AttributeError(f"this answer has {', '.join(self)}, and no {name!r}") from None
+
+
+Answers: TypeAlias = list[Answer]
 
 
 class RecordedMessage(dict[str, Any]):

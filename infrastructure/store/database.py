@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from sqlalchemy import Connection, Engine, create_engine
 from sqlalchemy.engine import URL, make_url
@@ -28,6 +28,9 @@ from ...domain.errors import InputError, MinutebookError, StoreError
 
 Access = Literal["write", "look", "read_only"]
 """``write``: everything. ``look``: projections may advance, nothing else is written. ``read_only``: nothing is."""
+
+# An acknowledged event survives power loss also where the server's default says otherwise.
+_DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 
 _LIVE: weakref.WeakSet[Database] = weakref.WeakSet()
 
@@ -69,11 +72,24 @@ class Database:
         with self._lock, guard():
             if self._writer is None:
                 self._writer = self.engine.connect()
+                if not self.sqlite:
+                    self._writer.exec_driver_sql(_DURABLE)
             try:
                 yield self._writer
             finally:
-                # The append commits on the driver's connection; this only tells SQLAlchemy that it is over.
-                self._writer.rollback()
+                self._settle()
+
+    def _settle(self) -> None:
+        # The append commits on the driver's connection; this only tells SQLAlchemy that it is over.
+        assert self._writer is not None
+        driver: Any = self._writer.connection.driver_connection
+        if not self.sqlite and (driver.closed or driver.broken):
+            # The server is gone or was restarted: the next append dials again.
+            self._writer.invalidate()
+            self._writer.close()
+            self._writer = None
+            return
+        self._writer.rollback()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -122,13 +138,26 @@ class Database:
 
     def _engine(self, synchronous: str) -> Engine:
         if not self.sqlite:
+            return self._postgres_engine("AUTOCOMMIT" if synchronous == "FULL" else "READ COMMITTED")
+        # The driver opens no transactions of its own (isolation_level=None): BEGIN IMMEDIATE is ours to say.
+        return create_engine("sqlite://", creator=lambda: self._connect(synchronous), poolclass=QueuePool)
+
+    def _postgres_engine(self, isolation: Literal["AUTOCOMMIT", "READ COMMITTED"]) -> Engine:
+        # What the URL says in its own "options" (a search_path) stays in force beside ours.
+        options = [str(self.url.query.get("options", "")), f"-c lock_timeout={int(self.lock_timeout * 1000)}"]
+        if self.access == "read_only":
+            options.append("-c default_transaction_read_only=on")
+        try:
             return create_engine(
                 self.url,
                 pool_pre_ping=True,
-                connect_args={"options": f"-c lock_timeout={int(self.lock_timeout * 1000)}"},
+                isolation_level=isolation,
+                connect_args={"options": " ".join(filter(None, options))},
             )
-        # The driver opens no transactions of its own (isolation_level=None): BEGIN IMMEDIATE is ours to say.
-        return create_engine("sqlite://", creator=lambda: self._connect(synchronous), poolclass=QueuePool)
+        except ModuleNotFoundError as error:
+            raise InputError(
+                "PostgreSQL needs the driver psycopg: install 'minutebook[postgres]'", code="driver_missing"
+            ) from error
 
     def _connect(self, synchronous: str) -> sqlite3.Connection:
         if self._memory:
@@ -210,7 +239,9 @@ def _url(value: str | Path) -> URL:
     if isinstance(value, Path):
         return URL.create("sqlite", database=str(value))
     try:
-        return make_url(value)
+        url = make_url(value)
+        # Plain "postgresql" means another driver in older versions of SQLAlchemy.
+        return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
     except ArgumentError as error:
         raise InputError(
             f"{value!r} is no database URL; use sqlite:///FILE or postgresql+psycopg://USER@HOST/NAME",

@@ -5,28 +5,26 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Connection
 
-from ...domain.chain import envelope_digest, next_chain
-from ...domain.errors import StreamConflict
-from ...domain.events import Envelope, Event, LoggedEvent
+from ...domain.chain import next_chain
+from ...domain.events import Event, LoggedEvent
 from .database import Database, guard
-from .mapper import EnvelopedEvent, MinutebookMapper, OrjsonTranscoder
+from .erasure import erase_payloads, scrub
+from .mapper import MinutebookMapper, OrjsonTranscoder
+from .rows import POSTGRES_COLUMNS, SQLITE_COLUMNS, conflict, digest_of, logged, overtaken, sqlite_row
 from .schema import prepare
 
 Expectation = tuple[UUID, int]
 """A stream and the version that it must have for the append to go through."""
 
-_COLUMNS = (
-    "position, stream, version, topic, schema, workspace, session, run, actor, trust, causation, time, "
-    "{facts}, {payload}, salt, body_digest, chain"
-)
-_SQLITE_COLUMNS = _COLUMNS.format(facts="CAST(facts AS BLOB)", payload="CAST(payload AS BLOB)")
-_POSTGRES_COLUMNS = _COLUMNS.format(facts="facts", payload="payload")
+Within = Callable[[Connection, list[int]], None]
+"""What else belongs into the transaction of an append: called with its connection and the new positions."""
+
 _INSERT = f"INSERT INTO events VALUES ({', '.join('?' * 17)})"  # noqa: S608 - placeholders only
 PAGE = 2_000
 """Events read at a time: enough to make a page cheap, few enough to keep memory flat."""
@@ -47,7 +45,7 @@ class Log:
         self.database = database
         prepare(database)
         self.mapper = MinutebookMapper(OrjsonTranscoder())
-        self._columns = _SQLITE_COLUMNS if database.sqlite else _POSTGRES_COLUMNS
+        self._columns = SQLITE_COLUMNS if database.sqlite else POSTGRES_COLUMNS
         self._listeners: list[Callable[[int], None]] = []
 
     # --- append
@@ -57,7 +55,7 @@ class Log:
         events: Sequence[Event],
         *,
         expects: Sequence[Expectation] = (),
-        within: Callable[[Connection, list[int]], None] | None = None,
+        within: Within | None = None,
     ) -> list[int]:
         """Appends all events or none, in one transaction with one fsync, and returns their positions.
 
@@ -65,7 +63,15 @@ class Log:
         transaction, after the events, with a connection and their positions (for the cursor of the memory file, D5).
         Raises StreamConflict when a stream moved on, StoreError when the database refuses; then nothing is kept.
         """
-        stored = [self.mapper.to_stored_event(event) for event in events]
+        return self.append_stored([self.mapper.to_stored_event(event) for event in events], expects, within)
+
+    def append_stored(
+        self,
+        stored: Sequence[StoredEvent],
+        expects: Sequence[Expectation] = (),
+        within: Within | None = None,
+    ) -> list[int]:
+        """``append`` of events that are already in stored form, for the recorders of the library."""
         if self.database.sqlite:
             positions = self._append_sqlite(stored, expects, within)
         else:
@@ -78,9 +84,9 @@ class Log:
 
     def _append_sqlite(
         self,
-        stored: Sequence[Any],
+        stored: Sequence[StoredEvent],
         expects: Sequence[Expectation],
-        within: Callable[[Connection, list[int]], None] | None,
+        within: Within | None,
     ) -> list[int]:
         with self.database.writer() as writer:
             # The append runs on the driver's connection: Core statements cost 2.8 times as much (measured).
@@ -110,12 +116,32 @@ class Log:
                 # SQLite has already rolled back when the disk is full; a second ROLLBACK would hide the reason.
                 if connection.in_transaction:
                     execute("ROLLBACK")
-                if isinstance(error, sqlite3.IntegrityError) and "events.stream" in str(error):
-                    raise StreamConflict("another writer was first in this stream; read it again and retry") from error
+                # Under BEGIN IMMEDIATE the position always follows the head: the guard can only mean the stream.
                 if isinstance(error, sqlite3.IntegrityError) and "must follow the head" in str(error):
-                    raise StreamConflict("another writer was first in this stream; read it again and retry") from error
+                    raise overtaken() from error
                 raise
             return positions
+
+    # --- erasure
+
+    def erase(self, positions: Iterable[int], by_position: int) -> bool:
+        """Erases the payloads at ``positions``, named by the event at ``by_position`` (E8); the chain stays whole.
+
+        All or none, in one transaction; a payload that is gone already stays gone, so it can be repeated.
+        Returns whether the bytes have left the write-ahead log too (``scrub``): only then is a receipt true.
+        """
+        named = sorted(set(positions))
+        with self.database.writer() as writer:
+            erase_payloads(self.database, writer, named, by_position)
+        return self.scrub()
+
+    def scrub(self) -> bool:
+        """Truncates SQLite's write-ahead log, where erased bytes linger; false while a reader holds it: call again.
+
+        On PostgreSQL it vacuums the table; the server's own WAL and backups are outside of what we can promise.
+        """
+        with self.database.writer() as writer:
+            return scrub(self.database, writer)
 
     def on_append(self, listener: Callable[[int], None]) -> None:
         """Calls ``listener`` with the last position after each append of this process: a hint, never the truth."""
@@ -218,7 +244,8 @@ class Log:
     def _rows(self, connection: Connection, tail: str, arguments: tuple[Any, ...]) -> list[LoggedEvent]:
         statement = f"SELECT {self._columns} FROM events {tail}"  # noqa: S608 - columns and clauses are constants
         with guard():
-            cursor: Any = connection.connection.cursor()
+            raw: Any = connection.connection
+            cursor = raw.cursor() if self.database.sqlite else raw.cursor(binary=True)
             try:
                 cursor.execute(statement if self.database.sqlite else statement.replace("?", "%s"), arguments)
                 return [logged(row) for row in cursor]
@@ -232,79 +259,3 @@ class Log:
 
     def _key(self, stream: UUID) -> Any:
         return stream.bytes if self.database.sqlite else stream
-
-
-def digest_of(event: Any) -> bytes:
-    """The envelope digest of a stored event, ours or (facts only) one of another application of the library."""
-    if isinstance(event, EnvelopedEvent):
-        return envelope_digest(event.envelope, event.topic, event.schema, event.time, event.state, event.body_digest)
-    return envelope_digest(_foreign(event), event.topic, 0, "", event.state, None)
-
-
-def _foreign(event: Any) -> Envelope:
-    return Envelope(event.originator_id, event.originator_version, "", _NEVER, "", None, None, "external", None)
-
-
-_NEVER = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
-
-
-def sqlite_row(position: int, event: Any, chain: bytes) -> tuple[Any, ...]:
-    if not isinstance(event, EnvelopedEvent):
-        head = (position, event.originator_id.bytes, event.originator_version, event.topic)
-        return (*head, *(None,) * 8, event.state, None, None, None, chain)
-    envelope = event.envelope
-    return (
-        position,
-        envelope.stream.bytes,
-        envelope.version,
-        event.topic,
-        event.schema,
-        envelope.workspace,
-        envelope.session,
-        envelope.run,
-        envelope.actor,
-        envelope.trust,
-        envelope.causation,
-        event.time,
-        event.state.decode(),
-        None if event.payload is None else event.payload.decode(),
-        event.salt,
-        event.body_digest,
-        chain,
-    )
-
-
-def logged(row: Any) -> LoggedEvent:
-    """A row of the log as an event; rows of other applications have an empty envelope and no version."""
-    (position, stream, version, topic, schema, workspace, session, run, actor, trust, cause, time, facts, payload,
-     salt, digest, chain) = row  # fmt: skip
-    return LoggedEvent(
-        position,
-        topic,
-        schema or 0,
-        Envelope(
-            UUID(bytes=stream) if isinstance(stream, bytes) else stream,
-            version,
-            workspace or "",
-            datetime.fromisoformat(time) if time else _NEVER,
-            actor or "",
-            session,
-            run,
-            trust or "external",
-            cause,
-        ),
-        bytes(facts),
-        None if payload is None else bytes(payload),
-        None if digest is None else bytes(digest),
-        bytes(chain),
-        None if salt is None else bytes(salt),
-    )
-
-
-def conflict(stream: UUID, wanted: int, found: int) -> StreamConflict:
-    return StreamConflict(
-        f"stream {stream} is at version {found}, not {wanted}: another writer was first; read it again and retry",
-        stream=str(stream),
-        wanted=wanted,
-        found=found,
-    )

@@ -81,8 +81,22 @@ cursors = Table(
     Column("status", Text, nullable=False),
     Column("error", Text),
     Column("heartbeat", Text),
+    Column("tables", Text),
 )
-"""Where each projection stands; moved in the transaction that writes its rows (``runner``)."""
+"""Where each projection stands; moved in the transaction that writes its rows (``runner``).
+
+``tables`` is a JSON list: what this generation is stored in, so that it can be dropped without its code.
+"""
+
+parked = Table(
+    "parked",
+    metadata,
+    Column("projection", Text, primary_key=True),
+    Column("position", _big, primary_key=True, autoincrement=False),
+    Column("stream", Text, nullable=False),
+    Column("error", Text, nullable=False),
+)
+"""Events that a projection could not apply and put aside, with the later ones of their streams (E6)."""
 
 leases = Table(
     "leases",
@@ -138,6 +152,8 @@ _SQLITE_GUARDS = (
     BEGIN SELECT RAISE(ABORT, 'log_append_only: an erasure stays named'); END""",
     """CREATE TRIGGER erased_insert BEFORE INSERT ON erased
     WHEN EXISTS (SELECT 1 FROM erased WHERE position = NEW.position)
+      OR NOT EXISTS (SELECT 1 FROM events WHERE position = NEW.position)
+      OR NOT EXISTS (SELECT 1 FROM events WHERE position = NEW.by_position)
     BEGIN SELECT RAISE(ABORT, 'log_append_only: an erasure stays named'); END""",
 )
 

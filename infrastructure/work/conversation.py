@@ -29,7 +29,7 @@ from ...domain.errors import MessageError, SessionError, StreamConflict
 from ...domain.events import Event, LoggedEvent, encode_payload
 from ...domain.identifiers import check_identifier
 from ...domain.message import TRUST_ORDER
-from ...domain.streams import candidate_stream, message_stream, runs_stream, session_stream
+from ...domain.streams import message_stream, runs_stream, session_stream
 from ...domain.tokens import COUNTER
 from .identity import is_dead
 from .runtime import Runtime, new_id
@@ -47,6 +47,7 @@ class RunRef:
     run: str
     stream: UUID
     version: int
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,6 @@ class Entry:
     source: Source
     actor: str
     line: int | None = None
-    time: datetime | None = None
     usage: Usage | None = None
 
 
@@ -125,9 +125,7 @@ def fork_session(runtime: Runtime, parent: str, at: int, child: str) -> None:
     try:
         runtime.log.append([SessionForked(envelope=envelope, parent=parent, parent_position=at)])
     except StreamConflict as error:
-        raise SessionError(
-            f"there is a session {child!r} already; choose another id", code="session_exists"
-        ) from error
+        raise SessionError(f"there is a session {child!r} already; choose another id", code="session_exists") from error
 
 
 # --- runs
@@ -143,14 +141,12 @@ def start_run(runtime: Runtime, session: str, run: str | None = None, *, actor: 
             raise run_is_open(session)
         version = runtime.log.version(stream)
         envelope = runtime.envelope(stream, version + 1, actor=actor, session=session, run=run)
-        started = RunStarted(
-            envelope=envelope, owner=runtime.owner, lease_seconds=runtime.settings.lease_seconds
-        )
+        started = RunStarted(envelope=envelope, owner=runtime.owner, lease_seconds=runtime.settings.lease_seconds)
         try:
-            runtime.log.append([started])
+            positions = runtime.log.append([started])
         except StreamConflict:
             continue
-        return RunRef(session, run, stream, version + 1)
+        return RunRef(session, run, stream, version + 1, positions[0])
     raise run_is_open(session)
 
 
@@ -253,9 +249,7 @@ def end_run(runtime: Runtime, ref: RunRef, *, error: BaseException | None = None
             usage=usage or Usage(),
             payload=encode_payload({"message": str(error)[:10_000].encode("utf-8", "replace").decode()}),
         )
-    following = [
-        _settle(runtime, event, succeeded=error is None) for event in proposals(runtime, ref.session, ref.run)
-    ]
+    following = [_settle(runtime, event, succeeded=error is None) for event in proposals(runtime, ref.session, ref.run)]
     try:
         runtime.log.append([ended, *following], expects=[(ref.stream, ref.version)])
     except StreamConflict as conflict:
@@ -328,7 +322,7 @@ def message_event(runtime: Runtime, session: str, entry: Entry, run: str | None,
             session=session,
             run=run,
             trust=source.trust,
-            time=entry.time or now,
+            time=now,
         ),
         payload=source.payload,
         message=entry.id,
@@ -390,6 +384,12 @@ class Lease:
             return False
         self._written = now
         return True
+
+
+def renew_lease(runtime: Runtime, run: RunRef, now: datetime) -> None:
+    """Renews the lease of a run that reads for long without appending."""
+    with runtime.log.database.projecting() as connection:
+        write_lease(runtime, connection, run, now)
 
 
 def write_lease(runtime: Runtime, connection: Connection, run: RunRef, now: datetime) -> None:

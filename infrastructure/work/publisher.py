@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace as changed
 from datetime import datetime
 
-from ...domain.acceptance import NO_CHECKS, Accepted, Checks, Rejected, accept
+from ...domain.file_judgement import NO_CHECKS, Accepted, Checks, Rejected, accept
 from ...domain.catalogue import EntryFact
 from ...domain.document import digest, render
 from ...domain.errors import MemoryFault, StreamConflict

@@ -68,9 +68,7 @@ class Runtime:
         time: datetime | None = None,
     ) -> Envelope:
         """An envelope of this workspace, dated now."""
-        return Envelope(
-            stream, version, self.workspace, time or self.now(), actor, session, run, trust, causation
-        )
+        return Envelope(stream, version, self.workspace, time or self.now(), actor, session, run, trust, causation)
 
 
 def new_id(prefix: str) -> str:

@@ -11,7 +11,7 @@ import orjson
 
 from ...domain.errors import MessageError
 from ...domain.forms import view
-from ...domain.message import JSON, Form, ToolResult, Trust, View
+from ...domain.message import JSON, Form, ToolCall, ToolResult, Trust, View
 from ...domain.tokens import count_source
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
@@ -34,7 +34,7 @@ class Source:
 
     @property
     def calls(self) -> tuple[str, ...]:
-        return tuple(part.id for part in self.view.parts if type(part).__name__ == "ToolCall")
+        return tuple(part.id for part in self.view.parts if isinstance(part, ToolCall))
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -121,7 +121,9 @@ def _exact(source: JSON) -> tuple[bytes, Literal["orjson", "json"]]:
         data = json.dumps(source, allow_nan=False, separators=(",", ":")).encode()
         same = json.loads(data) == source
     except RecursionError as error:
-        raise MessageError("the message is nested too deeply to be JSON; flatten it", code="message_too_deep") from error
+        raise MessageError(
+            "the message is nested too deeply to be JSON; flatten it", code="message_too_deep"
+        ) from error
     except (TypeError, ValueError) as error:
         raise MessageError(f"the message is not JSON: {error}; convert it first", code="bad_message") from error
     if not same:
