@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from minutebook.domain.acceptance import Checks
 from minutebook.domain.catalogue import EntryFact, Finding, RevisionKind
 from minutebook.domain.errors import MemoryFault, StoreError, StreamConflict
+from minutebook.domain.file_judgement import NO_CHECKS, Checks
 from minutebook.domain.revision import Draft
 from minutebook.infrastructure.settings import Settings
 from minutebook.infrastructure.store.database import Database
@@ -34,10 +34,10 @@ FILE = Path(".tinyagent/memory/MEMORY.md")
 class Desk:
     """A workspace with a log and a publisher, and short words for what the tests do with them."""
 
-    def __init__(self, root: Path, **settings: object) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = root
         self.path = root / FILE
-        self.settings = Settings(**settings)  # type: ignore[arg-type]
+        self.settings = Settings.model_validate({})
         self.workspace = Workspace.of(root, self.settings)
         self.workspace.prepare()
         self.database = Database(root / ".tinyagent" / "minutebook.db")
@@ -45,10 +45,9 @@ class Desk:
         self.advanced = 0
         self.publisher = self.another()
 
-    def another(self, *, checks: Checks | None = None, advance: Advance | None = None) -> Publisher:
-        given = {} if checks is None else {"checks": checks}
+    def another(self, *, checks: Checks = NO_CHECKS, advance: Advance | None = None) -> Publisher:
         return Publisher(
-            self.log, self.workspace, self.settings, lambda: TIME, advance=advance or self._advance, **given
+            self.log, self.workspace, self.settings, lambda: TIME, advance=advance or self._advance, checks=checks
         )
 
     def _advance(self, connection: Connection) -> None:
@@ -280,7 +279,8 @@ def test_a_deleted_folder_is_a_missing_file(desk: Desk) -> None:
 
 def test_an_older_database_under_a_newer_file_is_drift_and_overwrites_nothing(desk: Desk, tmp_path: Path) -> None:
     desk.publish("One.")
-    other = Desk(tmp_path / "restored") if (tmp_path / "restored").mkdir() is None else desk
+    (tmp_path / "restored").mkdir()
+    other = Desk(tmp_path / "restored")
     other.edit(b"From a newer log.\n")
     (other.path.parent / ".MEMORY.md.9.tmp").write_bytes(b"of a revision that this log does not know")
     assert other.publisher.state().state == "unadopted"

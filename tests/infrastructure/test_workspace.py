@@ -24,13 +24,15 @@ from minutebook.infrastructure.work.safe_file import Absent, Bytes, Refused
 from minutebook.infrastructure.work.workspace import Workspace
 
 fork = multiprocessing.get_context("fork")
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+"""The children fork from a test worker that has threads of its own; they use none of its locks."""
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     root = tmp_path / "root"
     root.mkdir()
-    made = Workspace.of(root, Settings(lock_timeout_seconds=0.2))
+    made = Workspace.of(root, Settings.model_validate({"lock_timeout_seconds": 0.2}))
     made.prepare()
     made.path.parent.mkdir()
     return made
@@ -257,7 +259,7 @@ def test_a_link_in_the_place_of_the_temp_file_is_not_followed(workspace: Workspa
 
 
 def test_a_second_holder_is_told_who_to_wait_for_and_how_long(workspace: Workspace) -> None:
-    other = Workspace.of(workspace.root, Settings(lock_timeout_seconds=0.1))
+    other = Workspace.of(workspace.root, Settings.model_validate({"lock_timeout_seconds": 0.1}))
     with workspace.locked():
         began = time.monotonic()
         error = refusal(lambda: other.locked().__enter__())

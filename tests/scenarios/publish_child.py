@@ -31,7 +31,7 @@ CURSOR = """INSERT INTO cursors (name, version, generation, position, status)
 
 
 def open_publisher(root: Path) -> Publisher:
-    settings = Settings(lock_timeout_seconds=20)
+    settings = Settings.model_validate({"lock_timeout_seconds": 20})
     workspace = Workspace.of(root, settings)
     workspace.prepare()
     log = Log(Database(root / ".tinyagent" / "minutebook.db", lock_timeout=20))

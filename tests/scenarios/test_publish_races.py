@@ -34,7 +34,7 @@ POINTS = [*BEFORE_LAST_LOOK, *AFTER_LAST_LOOK, *AFTER_REPLACEMENT]
 
 @pytest.fixture
 def publisher(tmp_path: Path) -> Iterator[Publisher]:
-    settings = Settings()
+    settings = Settings.model_validate({})
     workspace = Workspace.of(tmp_path, settings)
     workspace.prepare()
     database = Database(tmp_path / ".tinyagent" / "minutebook.db")
@@ -180,7 +180,7 @@ def test_a_folder_that_is_replaced_meanwhile_is_never_taken_for_ours(publisher: 
 
 @pytest.mark.parametrize("point", ["file.read_base", "file.set_aside", "file.replace"])
 def test_a_first_file_never_takes_the_name_from_one_that_appeared_meanwhile(tmp_path: Path, point: str) -> None:
-    settings = Settings()
+    settings = Settings.model_validate({})
     workspace = Workspace.of(tmp_path, settings)
     workspace.prepare()
     database = Database(tmp_path / ".tinyagent" / "minutebook.db")
