@@ -93,9 +93,8 @@ def projections_rebuild(
         out.document(found)
     else:
         for row in found:
-            out.line(
-                f"{row['name']}: rebuilt up to {row['cursor']}, {row['rows']:,} rows, digest {row['digest'][:16]}…"
-            )
+            note = f"; {row['note']}" if row["note"] else ""
+            out.line(f"{row['name']}: rebuilt up to {row['cursor']}, digest {row['digest'][:16]}…{note}")
 
 
 @projections_app.command("retry")

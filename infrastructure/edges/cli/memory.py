@@ -97,7 +97,7 @@ def log() -> None:
         columns = ("revision", "kind", "parent", "position", "time", "digest")
         out.table(
             columns,
-            [[shorten(item[name], 19) if name in ("digest", "time") else item[name] for name in columns]
+            [[item[name][:19] if name in ("digest", "time") else item[name] for name in columns]
              for item in found],
             numbers=("revision", "parent", "position"),
         )  # fmt: skip
