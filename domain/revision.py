@@ -183,7 +183,8 @@ def keep_ids(
 ) -> tuple[EntryFact, ...]:
     """The facts of entries that a person wrote or brought back: exact text keeps its id (D4, D8).
 
-    ``known`` are (text, fact) pairs of revisions, the first to be asked first. What is new gets an id of this revision and the given actor.
+    ``known`` are (text, fact) pairs of revisions, asked in this order. What is new gets an id of this revision and the
+    given actor.
     """
     shelves: dict[str, list[EntryFact]] = {}
     for pairs in known:
