@@ -174,11 +174,6 @@ class Projections:
                 overlay.fold(self.log, connection, copy, target, after=after)
                 yield copy.projection, target
 
-    def refresh(self) -> None:
-        """Brings every projection as far as this book may, for a look at ``status``; what halts is named there."""
-        for name in self.names:
-            self._try_catch_up(name)
-
     def _try_catch_up(self, name: str) -> None:
         if self.database.access == "read_only":
             return
