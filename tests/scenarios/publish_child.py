@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Connection
+
 from minutebook.domain.catalogue import EntryFact
 from minutebook.domain.errors import MinutebookError, StreamConflict
 from minutebook.domain.revision import Draft
@@ -40,8 +42,12 @@ def open_publisher(root: Path) -> Publisher:
         workspace,
         settings,
         lambda: datetime.now(UTC),
-        advance=lambda connection: connection.exec_driver_sql(CURSOR) and None,
+        advance=advance,
     )
+
+
+def advance(connection: Connection) -> None:
+    connection.exec_driver_sql(CURSOR)
 
 
 def add(publisher: Publisher, text: str) -> dict[str, Any]:
