@@ -28,7 +28,7 @@ from .summary import (
     untagged,
 )
 from .summary_checks import FRAME_TOKENS, InjectionCheck, carries_payload
-from .summary_request import RAW_RUN_CHARS
+from .summary_request import RAW_RUN_CHARS, UNLISTED
 from .summary_safety import reads_as_instruction
 from .tokens import estimate
 from .words import words
@@ -76,6 +76,8 @@ class ExtractiveSummarizer:
         self._require(page, request, kept)
         self._unlisted(page, request)
         self._fill(page, request, kept)
+        if not page.items:
+            page.add("state", _bare(request.messages), must=True)
         return Completion(_fitted(page, bound), finish_reason="stop")
 
     def _require(self, page: _Page, request: SummaryRequest, kept: Summary) -> None:
@@ -95,8 +97,7 @@ class ExtractiveSummarizer:
     def _unlisted(self, page: _Page, request: SummaryRequest) -> None:
         if request.unlisted:
             shown = tag(*request.unlisted[-UNLISTED_MAX:])
-            more = len(request.unlisted)
-            page.add("facts", f"{more} more requests, constraints, decisions or failures had no room: {shown}")
+            page.add("facts", f"{len(request.unlisted)} {UNLISTED}: {shown}")
 
     def _fill(self, page: _Page, request: SummaryRequest, kept: Summary) -> None:
         room, spare = page.room, 0.0
@@ -127,7 +128,7 @@ class ExtractiveSummarizer:
                 offers = _facts(assistant)
         yield from (text for text in offers if not self._injection(text))
         if section not in ("state", "pending", "questions"):  # how things stood then is no longer how they stand
-            yield from (item for item in kept.of(section) if not self._injection(item))
+            yield from (item for item in kept.of(section) if UNLISTED not in item and not self._injection(item))
 
 
 @dataclass(slots=True)
@@ -187,6 +188,13 @@ def _short(item: str) -> str:
 
 
 # --- what each section is offered, most telling first -----------------------------------------------
+
+
+def _bare(messages: Sequence[Material]) -> str:
+    """What can be said of any range, in few words: a summary is never empty."""
+    calls = sum(len(message.calls) for message in messages)
+    places = tag(messages[0].position, messages[-1].position) if messages else ""
+    return f"{len(messages)} messages, {calls} tool calls {places}"
 
 
 def _state(assistant: Sequence[Material]) -> Iterator[str]:

@@ -8,7 +8,6 @@ import typer
 
 from ....domain.errors import InputError
 from .app import memory_app, propose_app, quarantine_app, state
-from .output import shorten
 
 
 @memory_app.command("show")
