@@ -241,6 +241,10 @@ class Minutebook:
         """The chain of events behind a position, and what came of it (E4)."""
         return [Answer(item) for item in tracing.trace(self._runtime, position)]
 
+    def recall(self, position: int, around: int = 0) -> list[Answer]:
+        """The original message at a position, with ``around`` neighbours on either side (D17)."""
+        return [Answer(known) for known in looking.recall(self._runtime, position, around)]
+
     def verify(self) -> Answer:
         """Replays the log and recomputes everything: ``ok``, ``events``, ``head``, ``checks`` (E1)."""
         return Answer(verifying.verify(self._runtime, self._publisher))

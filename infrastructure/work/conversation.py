@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from ...domain.catalogue import (
     CandidateAdmitted,
@@ -31,6 +31,7 @@ from ...domain.identifiers import check_identifier
 from ...domain.message import TRUST_ORDER
 from ...domain.streams import message_stream, runs_stream, session_stream
 from ...domain.tokens import COUNTER
+from ..store.schema import leases
 from .identity import is_dead
 from .runtime import Runtime, new_id
 from .sources import Source
@@ -212,9 +213,8 @@ def _interrupt(runtime: Runtime, started: LoggedEvent, reason: str) -> None:
 
 def _last_seen(runtime: Runtime, started: LoggedEvent) -> datetime:
     with runtime.log.database.reading() as connection:
-        text = connection.exec_driver_sql(
-            "SELECT expires FROM leases WHERE name = " + ("?" if runtime.log.database.sqlite else "%s"),
-            (_lease_name(runtime, started.session, started.run),),
+        text = connection.execute(
+            select(leases.c.expires).where(leases.c.name == _lease_name(runtime, started.session, started.run))
         ).scalar()
     return max(started.time, datetime.fromisoformat(text)) if text else started.time
 
