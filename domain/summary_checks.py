@@ -161,8 +161,9 @@ def _injected(summary: Summary, request: SummaryRequest, injection: InjectionChe
     """An instruction in the summary is let through only where it quotes what the user said themselves."""
     said = folded(" ".join(s.text for s in request.required if s.kind != "failure"))
     users = folded("\n".join(m.text for m in request.messages if m.role == "user" and m.trust in ("user", "operator")))
+    accepted = frozenset((request.earlier or "").split("\n"))  # what was let through once is quoted as it was
     for line in summary.lines:
-        if injection(line):
+        if f"- {line}" not in accepted and injection(line):
             quoted = folded(untagged(line)).strip(' "“”«».…')
             if quoted not in said and quoted not in users:
                 return ("injected_instruction",)
