@@ -115,7 +115,8 @@ def _ends(body: str) -> tuple[str, ...]:
     open_fence = sum(line.startswith("```") for line in body.split("\n")) % 2 == 1
     bare = last in ("-", "*", "•") or last.startswith("#")
     leads_on = last.endswith((",", ":", "(", "[", " and", " or", " the", " -", "→"))
-    return ("truncated",) if open_fence or bare or leads_on or last.count("`") % 2 == 1 else ()
+    open_code = last.count("`") % 2 == 1 and not last.endswith((".", "!", "]", ")"))
+    return ("truncated",) if open_fence or bare or leads_on or open_code else ()
 
 
 def _sizes(text: str, request: SummaryRequest) -> tuple[str, ...]:
