@@ -12,10 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from ...domain.checks import check_document, check_entry
 from ...domain.errors import InputError, SessionError
-from ...domain.file_judgement import Checks
-from ...domain.limits import MemoryLimits
 from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
@@ -52,10 +49,6 @@ class Minutebook:
             runtime.settings,
             runtime.now,
             advance=_advancing(runtime),
-            checks=Checks(
-                entry=lambda text: check_entry(text, "user", entry_chars_max=runtime.settings.entry_chars_max),
-                document=lambda texts: check_document(texts, MemoryLimits.of(runtime.settings)),
-            ),
         )
         self._curating = Curating(runtime, self._publisher, curator, automatic=automatic)
         self._runs: weakref.WeakSet[Run] = weakref.WeakSet()

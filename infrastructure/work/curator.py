@@ -185,7 +185,7 @@ class Curating:
         for row in rows:
             last = runtime.log.last(candidate_stream(runtime.workspace, row.candidate))
             operation = operation_of(events[row.position].payload)
-            if last is None or last.position != row.changed or operation is None:
+            if last is None or last.position != row.pending_since or operation is None:
                 continue  # Settled meanwhile, or erased: nothing is left to take in.
             kept.append(row)
             versions[row.candidate] = last.version

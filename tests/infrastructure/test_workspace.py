@@ -12,7 +12,7 @@ import stat
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -90,14 +90,6 @@ def test_a_root_that_is_no_folder_is_refused(tmp_path: Path, there: bool) -> Non
     assert refusal(Workspace(tmp_path / "root").prepare).code == "bad_workspace"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written_is_refused_with_the_mend(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    error = refusal(Workspace(tmp_path).prepare)
-    tmp_path.chmod(0o700)
-    assert error.code == "memory_unwritable"
-
-
 # --- looking (F16, F17, F20, F22)
 
 
@@ -172,53 +164,63 @@ def test_a_file_in_the_place_of_the_folder_is_named(workspace: Workspace) -> Non
     assert code(workspace) == "memory_folder_is_file"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_named(workspace: Workspace) -> None:
-    workspace.path.write_bytes(b"One.\n")
-    workspace.path.chmod(0)
-    assert code(workspace) == "memory_unreadable"
-
-
 # --- refusing before anything is prepared (F14)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become somebody else")
-@pytest.mark.parametrize(
-    ("owner", "mode", "expected"),
-    [
-        (0, 0o644, "memory_foreign_owner"),
-        (0, 0o600, "memory_unreadable"),
-        (65534, 0o644, "memory_unwritable"),
-    ],
-)
-def test_who_could_not_replace_the_file_is_refused_early(owner: int, mode: int, expected: str) -> None:
-    root = Path(tempfile.mkdtemp())
-    try:
-        workspace = Workspace(root)
-        workspace.path.parent.mkdir(parents=True)
-        workspace.path.write_bytes(b"One.\n")
-        for folder in (root, workspace.folder, workspace.path.parent):
-            folder.chmod(0o755)
-        workspace.path.chmod(mode)
-        os.chown(workspace.path, owner, owner)
-        pipe, end = fork.Pipe()
+def told_to_an_ordinary_user(root: Path, act: Callable[[], object]) -> str:
+    """The code that an ordinary user is refused with: root, who may do anything, becomes nobody in a child."""
+    pipe, end = fork.Pipe()
 
-        def somebody_else() -> None:
+    def user() -> None:
+        if os.geteuid() == 0:
             os.setgroups([])
             os.setgid(65534)
             os.setuid(65534)
-            try:
-                refuse_early(workspace, workspace.look())
-                end.send("passed")
-            except MemoryFault as error:
-                end.send(error.code)
+        try:
+            act()
+            end.send("passed")
+        except MinutebookError as error:
+            end.send(error.code)
 
-        process = fork.Process(target=somebody_else)
-        process.start()
-        assert pipe.recv() == expected
-        process.join()
-    finally:
-        shutil.rmtree(root)
+    if os.geteuid() == 0:
+        for path in (root, *root.rglob("*")):
+            os.chown(path, 65534, 65534)
+    process = fork.Process(target=user)
+    process.start()
+    answer: str = pipe.recv()
+    process.join()
+    return answer
+
+
+@pytest.fixture
+def common() -> Iterator[Workspace]:
+    """A workspace in a folder that any user can reach, which pytest's own is not."""
+    root = Path(tempfile.mkdtemp(prefix="minutebook-"))
+    workspace = Workspace(root)
+    workspace.path.parent.mkdir(parents=True)
+    workspace.path.write_bytes(b"One.\n")
+    yield workspace
+    for folder in (root, workspace.folder, workspace.path.parent):
+        folder.chmod(0o700)
+    shutil.rmtree(root)
+
+
+def test_a_file_that_may_not_be_read_is_named(common: Workspace) -> None:
+    common.path.chmod(0)
+    assert told_to_an_ordinary_user(common.root, lambda: refuse_early(common, common.look())) == "memory_unreadable"
+
+
+def test_a_folder_that_may_not_be_written_is_refused_before_anything_is_prepared(common: Workspace) -> None:
+    common.path.parent.chmod(0o500)
+    assert told_to_an_ordinary_user(common.root, lambda: refuse_early(common, common.look())) == "memory_unwritable"
+
+
+def test_a_root_that_may_not_be_written_is_refused_with_the_mend(common: Workspace) -> None:
+    shutil.rmtree(common.folder)
+    common.root.chmod(0o500)
+    assert told_to_an_ordinary_user(common.root, common.prepare) == "memory_unwritable"
+    common.folder.mkdir()
+    common.path.parent.mkdir()
 
 
 # --- replacing: names of others

@@ -14,6 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Connection
+
+from minutebook import Minutebook
 from minutebook.domain.catalogue import EntryFact
 from minutebook.domain.errors import MinutebookError, StreamConflict
 from minutebook.domain.revision import Draft
@@ -40,8 +43,12 @@ def open_publisher(root: Path) -> Publisher:
         workspace,
         settings,
         lambda: datetime.now(UTC),
-        advance=lambda connection: connection.exec_driver_sql(CURSOR) and None,
+        advance=advance,
     )
+
+
+def advance(connection: Connection) -> None:
+    connection.exec_driver_sql(CURSOR)
 
 
 def add(publisher: Publisher, text: str) -> dict[str, Any]:
@@ -77,10 +84,34 @@ VERBS: dict[str, Callable[[Publisher, str], dict[str, Any]]] = {
 }
 
 
+def whole(command: dict[str, Any]) -> dict[str, Any]:
+    """The same through the public object: a run proposes and succeeds, the curator publishes."""
+    with Minutebook.open(command["root"], settings=Settings.model_validate({"curation_automatic": False})) as book:
+        if command.get("argument"):
+            with book.session("kill").run() as run:
+                run.append({"role": "user", "content": command["argument"]})
+                run.memory({"operation": "add", "text": command["argument"]})
+            # From here on the proposal is acknowledged: no crash may lose it.
+            failpoints.arm_from_environment()
+        done = book.curate()
+        shown = book.memory.show()
+        return {
+            "status": done["status"],
+            "entries": [entry["text"] for entry in shown["entries"]],
+            "file": shown["file"]["state"],
+            "pending": book.memory.status()["pending"],
+        }
+
+
 def run(command: dict[str, Any]) -> None:
     os.environ[failpoints.VARIABLE] = command.get("failpoint", "")
-    failpoints.arm_from_environment()
     acknowledged = os.open(command["acks"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    if command["verb"] == "book":
+        if not command.get("argument"):
+            failpoints.arm_from_environment()
+        os.write(acknowledged, json.dumps({"verb": "book", **whole(command)}).encode() + b"\n")
+        return
+    failpoints.arm_from_environment()
     publisher = open_publisher(Path(command["root"]))
     for number in range(command.get("times", 1)):
         argument = command.get("argument", "").format(number=number)

@@ -104,16 +104,19 @@ class Site:
     def answers(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.acks.read_text().splitlines()] if self.acks.exists() else []
 
-    def rows(self) -> list[tuple[int, str, dict[str, Any], dict[str, Any]]]:
+    def rows(self, *, cursor: bool = True) -> list[tuple[int, str, dict[str, Any], dict[str, Any]]]:
         connection = sqlite3.connect(self.root / ".tinyagent" / "minutebook.db")
         try:
             rows = connection.execute("SELECT position, topic, facts, payload FROM events ORDER BY position").fetchall()
-            cursor = connection.execute("SELECT position FROM cursors WHERE name = 'memory_file'").fetchone()
+            reached = connection.execute("SELECT position FROM cursors WHERE name = 'memory_file'").fetchone()
             head = connection.execute("SELECT last_id FROM log_head").fetchone()[0]
         finally:
             connection.close()
         commits = [row[0] for row in rows if row[1] == "RevisionCommitted"]
-        assert (cursor[0] if cursor else 0) == (commits[-1] if commits else 0), "I4: the cursor moved with the commit"
+        position = reached[0] if reached else 0
+        if cursor:
+            assert position == (commits[-1] if commits else 0), "I4: the cursor moved with the commit"
+        assert position <= head, "I4: no cursor is beyond the head"
         assert head == (rows[-1][0] if rows else 0)
         return [(p, topic, json.loads(facts), json.loads(payload or "{}")) for p, topic, facts, payload in rows]
 
@@ -129,8 +132,8 @@ class Site:
                 found.add((SEPARATOR.join(payload["entries"]) + "\n").encode() if payload["entries"] else b"")
         return found
 
-    def check(self, *, mode: int = 0o640, drift: bool = False) -> None:
-        rows = self.rows()
+    def check(self, *, mode: int = 0o640, drift: bool = False, cursor: bool = True) -> None:
+        rows = self.rows(cursor=cursor)
         prepared = {facts["revision"]: facts for _, topic, facts, _ in rows if topic == "RevisionPrepared"}
         committed = [facts for _, topic, facts, _ in rows if topic == "RevisionCommitted"]
         abandoned = {facts["revision"] for _, topic, facts, _ in rows if topic == "RevisionAbandoned"}
@@ -288,6 +291,33 @@ def test_a_kill_of_the_recovery_of_a_written_revision_is_recovered(site: Site, p
     assert site.run("recover", failpoint=f"{point}=kill") == KILLED
     site.recover_and_check()
     assert b"New." in site.file.read_bytes()
+
+
+# --- the same through the public object, with its real projections (issue 2)
+
+WHOLE = ["publish.prepared", "file.read_base", "file.fsync_folder", "publish.committing", "publish.committed"]
+STARTS = ["recover.locked", "recover.decided", "recover.committed", "recover.abandoned"]
+
+
+@pytest.mark.parametrize("point", WHOLE)
+def test_a_proposal_of_a_run_that_succeeded_survives_the_kill_of_its_curation(empty: Site, point: str) -> None:
+    assert empty.run("book", "The build needs make 4.3 or newer.") == 0
+    assert empty.run("book", "Tests run with pytest.", f"{point}=kill") == KILLED
+    assert empty.run("book") == 0
+    answer = empty.answers()[-1]
+    assert answer["entries"] == ["The build needs make 4.3 or newer.", "Tests run with pytest."]
+    assert (answer["file"], answer["pending"]) == ("clean", 0)
+    empty.check(mode=0o600, cursor=False)
+
+
+@pytest.mark.parametrize("point", STARTS)
+def test_a_kill_of_the_start_that_recovers_is_recovered_by_the_next(empty: Site, point: str) -> None:
+    first = "file.read_base" if point == "recover.abandoned" else "file.fsync_folder"
+    assert empty.run("book", "One fact.", f"{first}=kill") == KILLED
+    assert empty.run("book", failpoint=f"{point}=kill") == KILLED
+    assert empty.run("book") == 0
+    assert empty.answers()[-1]["entries"] == ["One fact."]
+    empty.check(mode=0o600, cursor=False)
 
 
 # --- another process, an editor

@@ -67,7 +67,7 @@ def appears(path: Path) -> None:
 
 
 def once(act: Callable[[Path], None], path: Path, then: OSError | None = None) -> Callable[[], None]:
-    done = []
+    done: list[bool] = []
 
     def action() -> None:
         if not done:
