@@ -45,7 +45,7 @@ def _open(view: View, source: Trust) -> Iterator[Finding]:
         if any(start <= hit.start and hit.stop <= stop for start, stop in quotes):
             continue
         yield _finding(hit.rule.code, hit.rule.says, view, hit.start, hit.stop)
-    for together, start, stop in read_together(_without(view.text, quotes)):
+    for together, start, stop in read_together(_without(view.text, quotes), outside=source not in _WIDE_TRUST):
         yield _finding(together.code, together.says, view, start, stop)
 
 
