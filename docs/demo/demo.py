@@ -214,7 +214,8 @@ def what_next(name: str, before: int, seconds: float) -> None:
     console.print()
     console.print(
         Panel(
-            f"The workspace is still there: [bold]{WORKSPACE.name}[/bold]. Try, with [bold].venv/bin[/bold] in front:\n\n"
+            f"The workspace is still there: [bold]{WORKSPACE.name}[/bold]. "
+            "Try, with [bold].venv/bin/[/bold] in front:\n\n"
             f"  minutebook --workspace {WORKSPACE.name} status\n"
             f"  minutebook --workspace {WORKSPACE.name} session show refactoring\n"
             f"  minutebook --workspace {WORKSPACE.name} context refactoring --as openai\n"

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from ...domain.errors import InputError, SessionError
+from ...domain.errors import InputError, MemoryFault, SessionError, StoreError
 from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
@@ -122,7 +122,11 @@ class Minutebook:
 
     def _start(self) -> None:
         # A start is a writer: what dead owners left open is ended, a half-done file write is finished (M2, D5).
-        self._publisher.recover()
+        try:
+            self._publisher.recover()
+        except (MemoryFault, StoreError) as error:
+            # A bad memory file or a busy lock is named by status; it never keeps a conversation from starting (S3).
+            self._curating.last_error = f"{error.code}: {error.message}"
         for session in looking.sessions_with_open_run(self._runtime):
             conversation.interrupt_if_dead(self._runtime, session)
         self._curating.start()

@@ -209,7 +209,7 @@ def status(runtime: Runtime, publisher: Publisher, curating: Curating) -> dict[s
         "pending": len(waiting),
         "quarantined": len(held),
         "set_aside": [row.candidate for row in aside],
-        "last_error": _last_error(failed),
+        "last_error": _last_error(failed) or curating.last_error,
         "failures": len(failed),
     }
 
