@@ -169,6 +169,11 @@ class Minutebook:
             conversation.require_session(self._runtime, id or self.latest_session())
         return Session(self, id or self.latest_session(), resume=resume)
 
+    def find_session(self, id: str) -> Session:
+        """The session of that id, neither made nor opened again. Raises SessionError ``unknown_session``."""
+        conversation.require_session(self._runtime, id)
+        return Session(self, id)
+
     def sessions(self) -> list[Answer]:
         """All sessions, the latest first: ``session``, ``messages``, ``runs``, ``tokens``, ``compactions``."""
         return [Answer(row) for row in looking.sessions(self._runtime)]

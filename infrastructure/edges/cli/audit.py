@@ -14,15 +14,15 @@ from .sessions import text_of
 
 @app.command("log")
 def log(
-    after: Annotated[int, typer.Option(help="Only events after this position.")] = 0,
-    before: Annotated[int | None, typer.Option(help="Only events before this position.")] = None,
+    after: Annotated[int, typer.Option(min=0, help="Only events after this position.")] = 0,
+    before: Annotated[int | None, typer.Option(min=0, help="Only events before this position.")] = None,
     type_: Annotated[str | None, typer.Option("--type", help="Only this type of event.")] = None,
     session: Annotated[str | None, typer.Option(help="Only this session.")] = None,
     stream: Annotated[str | None, typer.Option(help="Only this stream (UUID).")] = None,
     run: Annotated[str | None, typer.Option(help="Only this run.")] = None,
     since: Annotated[str | None, typer.Option(help="Only from this time on (ISO 8601).")] = None,
     until: Annotated[str | None, typer.Option(help="Only before this time (ISO 8601).")] = None,
-    limit: Annotated[int | None, typer.Option(help="At most so many.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="At most so many.")] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Go on printing what is appended.")] = False,
 ) -> None:
     """The events, in order; with --json one a line."""
