@@ -27,8 +27,7 @@ def verify(runtime: Runtime, publisher: Publisher) -> dict[str, Any]:
             report.detail if not report.ok else f"{report.events:,} events, every link and digest recomputed",
         )
     ]
-    for name in runtime.projections.names:
-        checks.append(_projection(runtime, name))
+    checks.extend(_projection(runtime, name) for name in runtime.projections.names)
     checks.append(_unprojected(runtime))
     checks.append(_safely("memory_file_on_disk", lambda: _file(publisher)))
     return {
