@@ -27,7 +27,7 @@ class Memory:
     def show(self, revision: int | None = None, *, at: int | None = None) -> Answer:
         """A revision (the current one, a number, or that in force at a position).
 
-        ``revision``, ``digest``, ``entries``, ``file``. Raises MemoryFault ``unknown_revision``, InputError ``unknown_position``.
+        ``revision``, ``digest``, ``entries``, ``file``. Raises ``unknown_revision``, ``unknown_position``.
         """
         self._runtime.require_position(at)
         return Answer(remembering.show(self._runtime, self._publisher, revision, at))

@@ -194,7 +194,7 @@ def _interrupt(runtime: Runtime, started: LoggedEvent, reason: str) -> None:
     envelope = runtime.envelope(
         started.stream, started.version + 1, actor="minutebook", session=session, run=run, causation=started.position
     )
-    ended = RunInterrupted(envelope=envelope, reason=reason)  # type: ignore[arg-type]
+    ended = RunInterrupted(envelope=envelope, reason=reason)
     withdrawn = [
         CandidateWithdrawn(
             envelope=runtime.envelope(

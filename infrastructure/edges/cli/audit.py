@@ -9,6 +9,7 @@ import typer
 
 from .app import app, projections_app, state
 from .output import dumps, shorten
+from .sessions import text_of
 
 
 @app.command("log")
@@ -65,6 +66,22 @@ def trace(position: Annotated[int, typer.Argument(metavar="POSITION")]) -> None:
         out.line(f"{mark} {item['position']:>7} {item['type']:<20} {item['why']}", "bold" if mark == "●" else "")
         if item["text"]:
             out.line(f"          {shorten(item['text'], 200)}", "dim")
+
+
+@app.command("recall")
+def recall(
+    position: Annotated[int, typer.Argument(metavar="POSITION")],
+    around: Annotated[int, typer.Option("--around", min=0, help="Neighbours on either side.")] = 0,
+) -> None:
+    """The original message at a position, whatever the context shows of it."""
+    out = state.output
+    found = state.look().recall(position, around)
+    if out.json:
+        out.document(found)
+        return
+    for message in found:
+        out.line(f"{message['position']} {message['role']} {message['id']} [{message['state']}]", "bold")
+        out.line(text_of(message))
 
 
 @projections_app.command("list")
