@@ -196,7 +196,8 @@ class Database:
         run("PRAGMA cell_size_check=ON")
         if self.access == "write" and self.path is not None:
             _switch_to_wal(connection, self.lock_timeout)
-        if self.access == "read_only":
+        # The stand-in in memory for a book that does not exist needs its (empty) schema.
+        if self.access == "read_only" and not self._memory:
             run("PRAGMA query_only=ON")
             return
         run(f"PRAGMA synchronous={synchronous}")
@@ -268,7 +269,8 @@ def _create_private(path: Path) -> None:
 
 _MENDS: tuple[tuple[str, str, str], ...] = (
     (
-        r"database is locked|database table is locked|lock timeout|canceling statement due to lock",
+        r"database is locked|database table is locked|lock timeout|canceling statement due to lock|deadlock detected|"
+        r"could not serialize",
         "store_locked",
         "another process holds the database; try again, or raise lock_timeout_seconds",
     ),

@@ -122,7 +122,9 @@ def recall(runtime: Runtime, position: int, around: int) -> list[dict[str, Any]]
     listed = list(messages(runtime, found.session, at=None, limit=None, before=None)) if around else None
     if listed is None:
         with runtime.projections.reading("context") as (view, connection):
-            rows = history.messages(view, connection, runtime.workspace, found.session, None, limit=1, before=position + 1)
+            rows = history.messages(
+                view, connection, runtime.workspace, found.session, None, limit=1, before=position + 1
+            )
         return [_message(row, runtime.log.at([row.position]))[1] for row in rows]
     place = next(index for index, (_, known) in enumerate(listed) if known["position"] == position)
     return [known for _, known in listed[max(0, place - around) : place + around + 1]]
@@ -246,7 +248,9 @@ def _uuid(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError as error:
-        raise InputError(f"{text!r} is no stream id (a UUID, as 'minutebook log --json' prints)", code="bad_option") from error
+        raise InputError(
+            f"{text!r} is no stream id (a UUID, as 'minutebook log --json' prints)", code="bad_option"
+        ) from error
 
 
 def _moment(text: str | None) -> str | None:
@@ -294,8 +298,7 @@ def status(runtime: Runtime, root: Path, memory: dict[str, Any]) -> dict[str, An
     with runtime.projections.reading("context") as (view, connection):
         running = history.open_runs(view, connection, runtime.workspace)
         failing = {
-            row["session"]: history.failures(view, connection, runtime.workspace, row["session"])
-            for row in listed[:50]
+            row["session"]: history.failures(view, connection, runtime.workspace, row["session"]) for row in listed[:50]
         }
     notes = [f"{name}: {len(rows)} failed since the last success" for name, rows in failing.items() if rows]
     return {

@@ -74,7 +74,12 @@ def propose(
     )
     event = CandidateProposed(
         envelope=runtime.envelope(
-            candidate_stream(runtime.workspace, candidate), 1, actor=actor, session=ref.session, run=ref.run, trust=trust
+            candidate_stream(runtime.workspace, candidate),
+            1,
+            actor=actor,
+            session=ref.session,
+            run=ref.run,
+            trust=trust,
         ),
         candidate=candidate,
         operation=pinned.operation,
@@ -163,9 +168,7 @@ def _decide(runtime: Runtime, candidate: str, what: str) -> dict[str, Any]:
 def live_lines(publisher: Publisher) -> tuple[Line, ...]:
     """The entries of the current revision, as operations see them."""
     document = publisher.document()
-    return tuple(
-        Line(fact.entry, text) for fact, text in zip(document.facts, document.entries, strict=False)
-    )
+    return tuple(Line(fact.entry, text) for fact, text in zip(document.facts, document.entries, strict=False))
 
 
 def operation_of(payload: bytes | None) -> Operation | None:
@@ -181,7 +184,9 @@ def _decoded(operation: JSON) -> JSON:
         try:
             return json.loads(operation)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"the arguments are not JSON: {error}; send a JSON object", code="bad_operation") from error
+            raise InputError(
+                f"the arguments are not JSON: {error}; send a JSON object", code="bad_operation"
+            ) from error
     return operation
 
 

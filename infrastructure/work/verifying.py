@@ -95,9 +95,7 @@ def rebuild(runtime: Runtime, publisher: Publisher, names: Sequence[str]) -> lis
     chosen = tuple(names) or runtime.projections.names
     state = publisher.state() if "memory_file" in chosen else None
     if state is not None and state.state in ("drift", "unadopted") and names:
-        raise MemoryFault(
-            f"MEMORY.md was edited by hand and would be overwritten: {state.detail}", code="memory_drift"
-        )
+        raise MemoryFault(f"MEMORY.md was edited by hand and would be overwritten: {state.detail}", code="memory_drift")
     rows = []
     for name in chosen:
         runtime.projections.rebuild(name)

@@ -277,9 +277,7 @@ class Book:
         return self.envelope(streams.compactions_stream(self.workspace, name), name)
 
     def _fact(self, model: SessionModel, position: int) -> events.ReductionFact:
-        return events.ReductionFact(
-            message=model.ids[position], position=position, tokens_before=50, tokens_after=5
-        )
+        return events.ReductionFact(message=model.ids[position], position=position, tokens_before=50, tokens_after=5)
 
     # --- memory
 
