@@ -11,28 +11,24 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .catalogue import CompactionCommitted, Usage
-from .context import Shown
+from .context import Shown, SummaryShown, Visible
 from .decisions import Reduction, Summarise
 from .events import encode_payload
 from .message import Message
 from .parts import parts_to_json
 from .policy import Policy
-from .relief import last_reductions
+from .relief import last_reductions, with_reductions
 from .summary import Completion, Segment, Summary, SummaryRequest, body_of, frame, parse, render
-from .summary_checks import InjectionCheck, completion_of, no_injection, validate
+from .summary_checks import InjectionCheck, completion_of, validate
 from .summary_request import build, chunks, earlier_summary, required
+from .summary_safety import reads_as_instruction, redact_credentials
 from .tokens import count_text
 
 Redact: TypeAlias = Callable[[str], tuple[str, int]]
-"""Replaces credentials in a text and says how many (``minutebook.domain.checks``)."""
+"""Replaces credentials in a text and says how many (``summary_safety``)."""
 
 REFUSED_CHARS_MAX = 200_000
 """Of a refused text this much is kept in the event of the refusal."""
-
-
-def no_redaction(text: str) -> tuple[str, int]:
-    """Redacts nothing: for callers whose material is clean."""
-    return text, 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +78,14 @@ class Accepted:
     reductions: tuple[Reduction, ...]
     usage: Usage
 
+    def visible(self, compaction: str) -> Visible:
+        """What the context shows once it is committed: the summary at the place of the first message it covers (C7)."""
+        plan = self.plan
+        summary = SummaryShown(plan.anchor, compaction, self.text, plan.covers, self.summary_tokens, plan.trust)
+        kept = with_reductions(plan.kept, self.reductions)
+        before = tuple(item for item in kept if _position(item) < plan.anchor)
+        return (*before, summary, *kept[len(before) :])
+
     def event(self, compaction: str) -> CompactionCommitted:
         """The event that commits it, without its envelope; its payload holds what is shown from here on."""
         plan = self.plan
@@ -106,6 +110,10 @@ class Accepted:
         return event
 
 
+def _position(item: Shown | SummaryShown) -> int:
+    return item.message.position if isinstance(item, Shown) else item.position
+
+
 @dataclass(frozen=True, slots=True)
 class Rejected:
     """An answer that changes nothing: why, and the text that was refused, credentials redacted."""
@@ -124,7 +132,11 @@ def prepare(plan: Summarise, policy: Policy, *, whole: bool = False) -> Prepared
 
 
 def read(
-    answer: Any, request: SummaryRequest, *, redact: Redact = no_redaction, injection: InjectionCheck = no_injection
+    answer: Any,
+    request: SummaryRequest,
+    *,
+    redact: Redact = redact_credentials,
+    injection: InjectionCheck = reads_as_instruction,
 ) -> tuple[str, int, Completion] | Rejected:
     """The canonical body of an answer, the number of credentials redacted in it, the answer; or why it is refused."""
     completion = completion_of(answer)
@@ -152,8 +164,8 @@ def accept(
     policy: Policy,
     summarizer: str,
     extracted: bool = False,
-    redact: Redact = no_redaction,
-    injection: InjectionCheck = no_injection,
+    redact: Redact = redact_credentials,
+    injection: InjectionCheck = reads_as_instruction,
 ) -> Accepted | Rejected:
     """The verdict on the answer to the last ``request`` (C5): the sizes are counted anew on what would be shown.
 

@@ -22,6 +22,7 @@ reason                      the summary ...
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
@@ -42,11 +43,12 @@ from .summary import (
     unwrapped,
 )
 from .summary_request import RAW_RUN_CHARS
+from .summary_safety import reads_as_instruction
 from .tokens import estimate
 from .words import folded, negated, share, words
 
 InjectionCheck: TypeAlias = Callable[[str], bool]
-"""True for a text that reads as an instruction to the model (``minutebook.domain.checks``)."""
+"""True for a text that reads as an instruction to the model (``summary_safety``)."""
 
 FRAME_TOKENS = 110
 """What the frame adds to a summary, at most about; the exact count is taken when it is accepted."""
@@ -64,12 +66,9 @@ def completion_of(answer: Any) -> Completion | None:
     return Completion(answer) if isinstance(answer, str) else None
 
 
-def no_injection(text: str) -> bool:
-    """An injection check that finds nothing: for callers that trust their material."""
-    return False
-
-
-def validate(answer: Any, request: SummaryRequest, *, injection: InjectionCheck = no_injection) -> tuple[str, ...]:
+def validate(
+    answer: Any, request: SummaryRequest, *, injection: InjectionCheck = reads_as_instruction
+) -> tuple[str, ...]:
     """The reasons why ``answer`` (text or Completion) may not be used; () when it may. Pure, linear, bounded (C5)."""
     completion = completion_of(answer)
     if completion is None:
@@ -87,7 +86,7 @@ def validate(answer: Any, request: SummaryRequest, *, injection: InjectionCheck 
         *cut,
         *_ends(body_of(body)),
         *_sizes(text, request),
-        *_payload(text, request),
+        *(["raw_payload"] if carries_payload(body, summary.lines, request.payloads) else []),
         *_echoes(body, request),
         *_injected(summary, request, injection),
         *_sources(text, request),
@@ -116,7 +115,8 @@ def _ends(body: str) -> tuple[str, ...]:
     open_fence = sum(line.startswith("```") for line in body.split("\n")) % 2 == 1
     bare = last in ("-", "*", "•") or last.startswith("#")
     leads_on = last.endswith((",", ":", "(", "[", " and", " or", " the", " -", "→"))
-    return ("truncated",) if open_fence or bare or leads_on or last.count("`") % 2 == 1 else ()
+    open_code = last.count("`") % 2 == 1 and not last.endswith((".", "!", "]", ")"))
+    return ("truncated",) if open_fence or bare or leads_on or open_code else ()
 
 
 def _sizes(text: str, request: SummaryRequest) -> tuple[str, ...]:
@@ -148,10 +148,10 @@ def shares_run(text: str, sources: Iterable[str], length: int) -> bool:
     return False
 
 
-def _payload(text: str, request: SummaryRequest) -> tuple[str, ...]:
-    flat = (" ".join(payload.split()) for payload in request.payloads)
-    raw = shares_run(text, request.payloads, RAW_RUN_CHARS) or shares_run(" ".join(text.split()), flat, RAW_RUN_CHARS)
-    return ("raw_payload",) if raw else ()
+def carries_payload(body: str, lines: Sequence[str], payloads: Sequence[str]) -> bool:
+    """Raw payloads as given, or with white space and bullets evened out: a new wrapping hides none."""
+    flat = (" ".join(payload.split()) for payload in payloads)
+    return shares_run(body, payloads, RAW_RUN_CHARS) or shares_run(" ".join(lines), flat, RAW_RUN_CHARS)
 
 
 def _echoes(body: str, request: SummaryRequest) -> tuple[str, ...]:
@@ -162,8 +162,9 @@ def _injected(summary: Summary, request: SummaryRequest, injection: InjectionChe
     """An instruction in the summary is let through only where it quotes what the user said themselves."""
     said = folded(" ".join(s.text for s in request.required if s.kind != "failure"))
     users = folded("\n".join(m.text for m in request.messages if m.role == "user" and m.trust in ("user", "operator")))
+    accepted = frozenset((request.earlier or "").split("\n"))  # what was let through once is quoted as it was
     for line in summary.lines:
-        if injection(line):
+        if f"- {line}" not in accepted and injection(line):
             quoted = folded(untagged(line)).strip(' "“”«».…')
             if quoted not in said and quoted not in users:
                 return ("injected_instruction",)
@@ -178,13 +179,14 @@ def _sources(text: str, request: SummaryRequest) -> tuple[str, ...]:
 
 def _pending(summary: Summary, request: SummaryRequest) -> tuple[str, ...]:
     """Something cancelled or finished must never read as pending: agents start it again (anchors rank 3)."""
-    done = [words(untagged(item)) for item in summary.of("completed")]
+    usual = Counter(summary.lines)  # a phrase in many sections ("nothing to report") is no task
+    done = [words(untagged(item)) for item in summary.of("completed") if usual[item] < 3]
     cancelled = [words(s.text) for s in request.required if s.kind == "cancelled"]
     for item in summary.of("pending"):
         pending = words(untagged(item))
         if len(pending) < 2:
             continue
-        repeated = any(len(other) >= 2 and set(other) == set(pending) for other in done)
+        repeated = any(len(other) >= 3 and set(other) == set(pending) for other in done)
         if repeated or any(share(pending, set(other)) >= 0.8 for other in cancelled if len(other) >= 2):
             return ("stale_pending",)
     return ()

@@ -10,7 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from ...domain.errors import InputError, SessionError
+from sqlalchemy import Connection
+
+from ...domain.errors import InputError, MemoryFault, SessionError, StoreError
 from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
@@ -41,7 +43,13 @@ class Minutebook:
         self._runtime = runtime
         self._workspace = workspace
         self._summarizer = summarizer
-        self._publisher = Publisher.of(runtime, workspace)
+        self._publisher = Publisher(
+            runtime.log,
+            workspace,
+            runtime.settings,
+            runtime.now,
+            advance=_advancing(runtime),
+        )
         self._curating = Curating(runtime, self._publisher, curator, automatic=automatic)
         self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
         self._closed = False
@@ -114,7 +122,11 @@ class Minutebook:
 
     def _start(self) -> None:
         # A start is a writer: what dead owners left open is ended, a half-done file write is finished (M2, D5).
-        self._publisher.recover()
+        try:
+            self._publisher.recover()
+        except (MemoryFault, StoreError) as error:
+            # A bad memory file or a busy lock is named by status; it never keeps a conversation from starting (S3).
+            self._curating.last_error = f"{error.code}: {error.message}"
         for session in looking.sessions_with_open_run(self._runtime):
             conversation.interrupt_if_dead(self._runtime, session)
         self._curating.start()
@@ -156,6 +168,11 @@ class Minutebook:
         else:
             conversation.require_session(self._runtime, id or self.latest_session())
         return Session(self, id or self.latest_session(), resume=resume)
+
+    def find_session(self, id: str) -> Session:
+        """The session of that id, neither made nor opened again. Raises SessionError ``unknown_session``."""
+        conversation.require_session(self._runtime, id)
+        return Session(self, id)
 
     def sessions(self) -> list[Answer]:
         """All sessions, the latest first: ``session``, ``messages``, ``runs``, ``tokens``, ``compactions``."""
@@ -233,6 +250,10 @@ class Minutebook:
         """The chain of events behind a position, and what came of it (E4)."""
         return [Answer(item) for item in tracing.trace(self._runtime, position)]
 
+    def recall(self, position: int, around: int = 0) -> list[Answer]:
+        """The original message at a position, with ``around`` neighbours on either side (D17)."""
+        return [Answer(known) for known in looking.recall(self._runtime, position, around)]
+
     def verify(self) -> Answer:
         """Replays the log and recomputes everything: ``ok``, ``events``, ``head``, ``checks`` (E1)."""
         return Answer(verifying.verify(self._runtime, self._publisher))
@@ -251,6 +272,13 @@ class Minutebook:
             self._curating.wake_at_threshold()
 
 
+def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
+    def advance(connection: Connection) -> None:
+        runtime.projections.advance("memory_file", connection)
+
+    return advance
+
+
 def _utc() -> datetime:
     return datetime.now(UTC)
 
@@ -263,7 +291,7 @@ def _settings(root: Path, given: Settings | None) -> Settings:
 
 def _refuse_async(value: Any, name: str) -> None:
     method = {"summarizer": "summarize", "curator": "curate"}[name]
-    for function in (value, getattr(value, method, None), getattr(type(value), "__call__", None)):
+    for function in (value, getattr(value, method, None)):
         if inspect.iscoroutinefunction(function):
             raise InputError(
                 f"the {name} is asynchronous and this book is not; use minutebook.aio, or give a plain function",

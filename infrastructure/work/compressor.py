@@ -118,6 +118,7 @@ class Compressor:
                 policy,
                 seen.open_run,
                 session=self._session,
+                reported=seen.reported,
                 suspended=seen.suspended,
             )
             if isinstance(decision, Fits) or note:

@@ -10,8 +10,8 @@ from ...domain.document import digest, render
 from ...domain.events import encode_payload
 from ...domain.memory_block import memory_block
 from ...domain.streams import shown_stream
-from ...projections import revisions
 from ...projections.context import queries
+from ...projections.revisions import queries as revisions
 from .publisher import Publisher
 from .runtime import Runtime
 
@@ -64,18 +64,19 @@ class Freezer:
 
     def _latest(self, position: int | None = None) -> Frozen:
         with self._runtime.projections.reading("revisions") as (view, connection):
-            found = (
-                revisions.current(view, connection, self._runtime.workspace)
-                if position is None
-                else revisions.at_position(view, connection, self._runtime.workspace, position)
+            revision = revisions.at_position(view, connection, self._runtime.workspace, position)
+            shown = (
+                None
+                if revision is None
+                else revisions.blame(view, connection, self._runtime.workspace, revision.revision)
             )
-            shown = None if found is None else revisions.show(view, connection, self._runtime.workspace, found.revision)
+        if revision is None:
+            return Frozen(0, digest(render(())), "", False)
         # A file that was deleted means: nothing is to be remembered for now (D11).
-        gone = position is None and self._publisher.state().state == "missing"
-        if found is None or shown is None or gone:
-            return Frozen(0 if found is None else found.revision, digest(render(())), "", False)
-        entries = [(entry.entry, entry.text) for entry in shown]
-        return Frozen(found.revision, found.digest, memory_block(found.revision, entries), False)
+        if position is None and self._publisher.state().state == "missing":
+            return Frozen(revision.revision, digest(render(())), "", False)
+        entries = [(entry.entry, entry.text) for entry in shown or ()]
+        return Frozen(revision.revision, revision.digest, memory_block(revision.revision, entries), False)
 
     def _record(self, latest: Frozen, run: str | None) -> Frozen:
         runtime = self._runtime

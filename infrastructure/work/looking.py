@@ -13,8 +13,9 @@ from ...domain.errors import InputError, SessionError
 from ...domain.events import TOPICS, LoggedEvent
 from ...domain.neutral import content_json
 from ...domain.parts import parts_from_json
-from ...projections import candidates, revisions
+from ...projections import candidates
 from ...projections.context import history
+from ...projections.revisions import queries as revisions
 from . import conversation
 from .runtime import Runtime
 from .visible import message_of
@@ -271,8 +272,7 @@ def _moment(text: str | None) -> str | None:
 def projections(runtime: Runtime) -> list[dict[str, Any]]:
     """Where each projection stands; a look brings them up to date first, as far as it may."""
     for name in runtime.projections.names:
-        if runtime.log.database.access != "read_only":
-            runtime.projections.refresh(name)
+        runtime.projections.refresh(name)
     return [
         {
             "name": row.name,
@@ -342,7 +342,12 @@ def timeline(runtime: Runtime, session: str, buckets: int) -> list[dict[str, Any
                     if done.position <= upto and done.status in ("committed", "superseded", "undone")
                 ),
                 "memory_revision": max(
-                    (revision.revision for revision in committed if revision.committed_position <= upto), default=0
+                    (
+                        revision.revision
+                        for revision in committed
+                        if revision.status == "committed" and revision.position <= upto
+                    ),
+                    default=0,
                 ),
             }
         )
