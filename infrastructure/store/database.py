@@ -97,8 +97,9 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """A connection for reading, in one consistent snapshot."""
         with guard(), self._viewing() as connection:
-            if self.sqlite:
-                connection.exec_driver_sql("BEGIN")
+            # PostgreSQL takes its snapshot with the first query after this; by default each query had its own.
+            start = "BEGIN" if self.sqlite else "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+            connection.exec_driver_sql(start)
             try:
                 yield connection
             finally:
@@ -288,8 +289,7 @@ def _create_private(path: Path) -> None:
 
 _MENDS: tuple[tuple[str, str, str], ...] = (
     (
-        r"database is locked|database table is locked|lock timeout|canceling statement due to lock|deadlock detected|"
-        r"could not serialize",
+        r"database (table )?is locked|lock timeout|statement due to lock|deadlock detected|could not serialize",
         "store_locked",
         "another process holds the database; try again, or raise lock_timeout_seconds",
     ),

@@ -100,8 +100,7 @@ class Book:
 
     def append(self, *new: Event) -> int:
         """Appends in one transaction; returns the last position."""
-        position = self.log.append(new)[-1]
-        return position
+        return self.log.append(new)[-1]
 
     def note(self) -> None:
         """Remembers what every session shows, and which revision is in force, at the head."""
