@@ -97,8 +97,9 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """A connection for reading, in one consistent snapshot."""
         with guard(), self._viewing() as connection:
-            if self.sqlite:
-                connection.exec_driver_sql("BEGIN")
+            # PostgreSQL takes its snapshot with the first query after this; by default each query had its own.
+            start = "BEGIN" if self.sqlite else "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+            connection.exec_driver_sql(start)
             try:
                 yield connection
             finally:
@@ -215,7 +216,8 @@ class Database:
         run("PRAGMA cell_size_check=ON")
         if self.access == "write" and self.path is not None:
             _switch_to_wal(connection, self.lock_timeout)
-        if self.access == "read_only":
+        # The stand-in in memory for a book that does not exist needs its (empty) schema.
+        if self.access == "read_only" and not self._memory:
             run("PRAGMA query_only=ON")
             return
         run(f"PRAGMA synchronous={synchronous}")
@@ -287,7 +289,7 @@ def _create_private(path: Path) -> None:
 
 _MENDS: tuple[tuple[str, str, str], ...] = (
     (
-        r"database is locked|database table is locked|lock timeout|canceling statement due to lock",
+        r"database (table )?is locked|lock timeout|statement due to lock|deadlock detected|could not serialize",
         "store_locked",
         "another process holds the database; try again, or raise lock_timeout_seconds",
     ),
