@@ -34,8 +34,9 @@ def started(version):
 log.append([started(1)])
 sys.stderr.write("counting\\n")
 sys.stderr.flush()
-for number in range(2, 2 + 50 * int(sys.argv[2]), int(sys.argv[2])):
-    log.append([started(version) for version in range(number, number + int(sys.argv[2]))], expects=[(stream, number - 1)])
+size = int(sys.argv[2])
+for number in range(2, 2 + 50 * size, size):
+    log.append([started(version) for version in range(number, number + size)], expects=[(stream, number - 1)])
 sys.stderr.write("counted\\n")
 sys.stderr.flush()
 with database.projecting() as connection:
@@ -53,8 +54,10 @@ def test_fifty_appends_are_fifty_syncs_and_a_projection_is_none(tmp_path: Path, 
         pytest.skip("strace is not installed")
     trace = tmp_path / "trace"
     done = subprocess.run(
-        [strace, "-f", "-e", "trace=fsync,fdatasync,write", "-s", "16", "-o", str(trace)]
-        + [sys.executable, "-c", _APPEND, str(tmp_path / "book.db"), str(batch)],
+        [
+            *(strace, "-f", "-e", "trace=fsync,fdatasync,write", "-s", "16", "-o", str(trace)),
+            *(sys.executable, "-c", _APPEND, str(tmp_path / "book.db"), str(batch)),
+        ],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / ".package")},
         capture_output=True,
         text=True,
