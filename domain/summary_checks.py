@@ -82,10 +82,13 @@ def validate(
         partial = ("truncated",) if not cut and _breaks_off(body) else ()
         return _unique((*summary, *cut, *partial, *_echoes(body, request)))
     text = render(summary)
+    sizes = _sizes(text, request)
+    if "too_long" in sizes:
+        return _unique((*cut, *sizes, *_echoes(body, request)))  # what is unbounded is not read line by line
     reasons = [
         *cut,
         *_ends(body_of(body)),
-        *_sizes(text, request),
+        *sizes,
         *(["raw_payload"] if carries_payload(body, summary.lines, request.payloads) else []),
         *_echoes(body, request),
         *_injected(summary, request, injection),
