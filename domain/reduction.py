@@ -154,7 +154,7 @@ class _Scribe:
 
     def _text(self, number: int, result: ToolResult, place: placeholder.Place, room: int) -> str:
         long = self.policy.result_chars_tight if self.tight else self.policy.result_chars_long
-        if result.text.startswith(placeholder.MARK) and len(result.text) <= placeholder.PLACEHOLDER_CHARS_MAX:
+        if len(result.text) <= placeholder.PLACEHOLDER_CHARS_MAX and placeholder.MARK in result.text:
             return result.text
         call = self.survey.calls.get((self.index, number))
         later_index, later_number, later = self.survey.newest.get(result.text, (-1, -1, self.message))
