@@ -71,7 +71,6 @@ def _openai(request: JSON) -> Iterator[str]:
         return
     yield from _sendable(request)
     waiting: list[str] = []
-    seen: set[str] = set()
     for index, message in enumerate(request["messages"]):
         where = f"messages[{index}]"
         role = message.get("role")
@@ -98,10 +97,8 @@ def _openai(request: JSON) -> Iterator[str]:
             calls = list(_openai_calls(message, where))
             yield from [fault for fault, _ in calls if fault]
             waiting = [call for _, call in calls if call is not None]
-            for call in waiting:
-                if call in seen:
-                    yield f"{where}: tool call id {call!r} was used before"
-                seen.add(call)
+            if len(set(waiting)) != len(waiting):
+                yield f"{where}: a tool call id stands twice in {waiting}"
             bare = bool(waiting) or bool(message.get("refusal"))
             if not (bare and message.get("content") in (None, "")):
                 yield from _openai_content(message.get("content"), where, {"text", "refusal"}, empty=False)
@@ -273,6 +270,7 @@ def _user_block(block: JSON, *, inside: bool = False) -> bool:
             content = block.get("content")
             inner = isinstance(content, list) and all(_user_block(item, inside=True) for item in content)
             legal = "content" not in block or (isinstance(content, str) and bool(content.strip())) or inner
+            legal = legal and not (block.get("is_error") and not content)
             return legal and set(block) <= {"type", "tool_use_id", "content", "is_error"}
     return False
 

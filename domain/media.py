@@ -135,6 +135,8 @@ def to_openai(media: Media) -> dict[str, JSON] | None:
     match locate(media.raw):
         case Inline(media_type, data, title) if _encoded(data):
             if media.kind == "image":
+                if not media_type.startswith("image/") or not media_type.isascii():
+                    return None
                 return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}", **_detail(media)}}
             if media.kind == "audio":
                 name = _AUDIO.get(media_type)

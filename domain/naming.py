@@ -40,6 +40,17 @@ class Names:
         self.taken.add(made)
         return made
 
+    def again(self, name: str, number: int) -> str:
+        """Another name for the same, told apart by a number from 2."""
+        while (made := self._fit(name, f"_{number}")) in self.taken:
+            number += 1
+        self.taken.add(made)
+        return made
+
+    def _fit(self, name: str, suffix: str) -> str:
+        sent = self.name(name)
+        return sent[: self.longest - len(suffix)] + suffix
+
     def _make(self, name: str) -> str:
         stem = _REFUSED.sub("_", name[: self.longest]) or "call"
         seed = name.encode("utf-8", "surrogatepass")

@@ -16,6 +16,8 @@ _KNOWN = frozenset(
     {"role", "content", "refusal", "audio", "tool_calls", "tool_call_id", "function_call"}
     | {"reasoning_content", "reasoning", "thinking_blocks"}
 )
+NO_TEXT = "[No text came with this error.]"
+"""The API demands content where a result is an error."""
 _THINKING = ("thinking", "redacted_thinking")
 
 
@@ -32,20 +34,20 @@ class AnthropicWriter(Writer):
     """System text on top; then turns: results first in a user turn, no unsigned reasoning, nothing empty."""
 
     def __init__(self, built: Built) -> None:
-        super().__init__(built, id_longest=128, name_longest=128)
+        super().__init__(built, id_longest=128, name_longest=128, ids_unique=True)
 
     def request(self) -> dict[str, JSON]:
         turns: list[_Turn] = []
         system: list[str] = []
         leading = True
-        for line in self.built.lines:
+        for turn, line in zip(self.turns, self.built.lines, strict=True):
             self.fields(line, _KNOWN, PART_FIELDS)
             if line.role == "system":
                 system.extend(self._system(line, leading))
                 continue
             leading = False
             role: Literal["user", "assistant"] = "assistant" if line.role == "assistant" else "user"
-            blocks = self._blocks(line)
+            blocks = self._blocks(line, turn)
             if blocks:
                 _add(turns, role, [(line, block) for block in blocks], plain=not self._listed(line))
             else:
@@ -77,7 +79,7 @@ class AnthropicWriter(Writer):
                     pass  # build has made text of anything else
         return ["\n".join(texts)] if texts else []
 
-    def _blocks(self, line: Line) -> list[dict[str, JSON]]:
+    def _blocks(self, line: Line, turn: int) -> list[dict[str, JSON]]:
         assistant = line.role == "assistant"
         whole_servers = _paired_server_blocks(line) if assistant else frozenset()
         blocks: list[dict[str, JSON]] = []
@@ -91,9 +93,9 @@ class AnthropicWriter(Writer):
                 case Reasoning():
                     blocks.extend(self._reasoning(line, part))
                 case ToolCall():
-                    blocks.append(self._call(line, part))
+                    blocks.append(self._call(line, turn, part))
                 case ToolResult():
-                    blocks.append(self._result(line, part))
+                    blocks.append(self._result(line, turn, part))
                 case Media():
                     found = None if assistant else media_block(part)
                     blocks.append(found or {"type": "text", "text": self.absent(line, part)})
@@ -114,21 +116,22 @@ class AnthropicWriter(Writer):
         self.lose(line, f"reasoning of {len(part.text)} characters not carried: it has no signature")
         return []
 
-    def _call(self, line: Line, call: ToolCall) -> dict[str, JSON]:
+    def _call(self, line: Line, turn: int, call: ToolCall) -> dict[str, JSON]:
         value = parse_object(call.arguments) if call.arguments.strip() else {}
         if value is None:
             self.lose(line, f"arguments of call {call.id!r} are no JSON object, sent as text under 'arguments'")
             value = {"arguments": self.text(line, call.arguments)}
         name = self.tool_name(line, call.name)
-        return {"type": "tool_use", "id": self.call_id(line, call.id), "name": name, "input": value}
+        return {"type": "tool_use", "id": self.call_id(line, turn, call.id), "name": name, "input": value}
 
-    def _result(self, line: Line, result: ToolResult) -> dict[str, JSON]:
-        block: dict[str, JSON] = {"type": "tool_result", "tool_use_id": self.call_id(line, result.call_id)}
+    def _result(self, line: Line, turn: int, result: ToolResult) -> dict[str, JSON]:
+        block: dict[str, JSON] = {"type": "tool_result", "tool_use_id": self.call_id(line, turn, result.call_id)}
         content = self._listed_result(line, result) or self._result_content(line, result)
         if content:
             block["content"] = content
         if result.is_error:
             block["is_error"] = True
+            block.setdefault("content", NO_TEXT)
         return block
 
     def _result_content(self, line: Line, result: ToolResult) -> JSON:

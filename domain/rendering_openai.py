@@ -33,9 +33,9 @@ class OpenAIWriter(Writer):
 
     def __init__(self, built: Built) -> None:
         # 40: "string too long, expected a string with maximum length 40" is what the API says of call ids.
-        super().__init__(built, id_longest=40, name_longest=64)
+        super().__init__(built, id_longest=40, name_longest=64, ids_unique=False)
         self.messages: list[dict[str, JSON]] = []
-        self.order = {call_id: number for number, call_id in enumerate(self.results)}
+        self.order = {key: number for number, key in enumerate(self.results)}
 
     def request(self) -> dict[str, JSON]:
         lines = self.built.lines
@@ -43,8 +43,8 @@ class OpenAIWriter(Writer):
         while start < len(lines) and lines[start].role == "system":
             start += 1
         self._preamble(start)
-        for line in lines[start:]:
-            self._line(line)
+        for turn, line in zip(self.turns[start:], lines[start:], strict=True):
+            self._line(line, turn)
         if not self.messages:
             self.messages.append({"role": "user", "content": START})
         request: dict[str, JSON] = {"messages": self.messages}
@@ -58,14 +58,14 @@ class OpenAIWriter(Writer):
         if head:
             self.messages.append({"role": "system", "content": head})
         for line in self.built.lines[:start]:
-            self._line(line)
+            self._line(line, 0)
         if start and preamble.memory:
             self.messages.append({"role": "system", "content": preamble.memory})
 
-    def _line(self, line: Line) -> None:
+    def _line(self, line: Line, turn: int) -> None:
         self.fields(line, _KNOWN, PART_FIELDS)
         if line.role == "assistant":
-            self._assistant(line)
+            self._assistant(line, turn)
             return
         parts = [part for part in line.parts if not isinstance(part, ToolResult)]
         if not parts and line.parts:
@@ -79,7 +79,7 @@ class OpenAIWriter(Writer):
         else:
             self.lose(line, "empty message left out")
 
-    def _assistant(self, line: Line) -> None:
+    def _assistant(self, line: Line, turn: int) -> None:
         calls = [part for part in line.parts if isinstance(part, ToolCall)]
         parts = [part for part in line.parts if not isinstance(part, ToolCall)]
         source = self._source(line)
@@ -99,29 +99,30 @@ class OpenAIWriter(Writer):
             return
         message |= self._name(line)
         if calls:
-            message["tool_calls"] = [self._call(line, call) for call in calls]
+            message["tool_calls"] = [self._call(line, turn, call) for call in calls]
         self.messages.append(message)
         if calls:
-            self._results(calls)
+            self._results(turn, calls)
 
-    def _call(self, line: Line, call: ToolCall) -> dict[str, JSON]:
+    def _call(self, line: Line, turn: int, call: ToolCall) -> dict[str, JSON]:
         function = {"name": self.tool_name(line, call.name), "arguments": self.text(line, call.arguments)}
-        return {"id": self.call_id(line, call.id), "type": "function", "function": function}
+        return {"id": self.call_id(line, turn, call.id), "type": "function", "function": function}
 
-    def _results(self, calls: list[ToolCall]) -> None:
+    def _results(self, turn: int, calls: list[ToolCall]) -> None:
         """The results of one assistant message, then their images, for which a tool message has no place."""
         pictures: list[dict[str, JSON]] = []
-        answered = sorted([call.id for call in calls if call.id in self.results], key=self.order.__getitem__)
-        for call_id in answered:
-            line, result = self.results[call_id]
-            self.messages.append(self._result(line, result))
+        answered = sorted([(turn, call.id) for call in calls], key=self.order.__getitem__)
+        for key in answered:
+            line, result = self.results[key]
+            self.messages.append(self._result(line, turn, result))
             for media in result.media:
-                pictures.append({"type": "text", "text": f"[{media.kind} from the result of {result.name or 'a tool'}]"})
+                name = self.text(line, result.name) or "a tool"
+                pictures.append({"type": "text", "text": f"[{media.kind} from the result of {name}]"})
                 pictures.append(media_part(media) or {"type": "text", "text": self.absent(line, media)})
         if pictures:
             self.messages.append({"role": "user", "content": pictures})
 
-    def _result(self, line: Line, result: ToolResult) -> dict[str, JSON]:
+    def _result(self, line: Line, turn: int, result: ToolResult) -> dict[str, JSON]:
         if result.is_error:
             self.lose(line, f"error mark of the result of {result.call_id!r} not carried")
         source = self._source(line)
@@ -131,7 +132,7 @@ class OpenAIWriter(Writer):
             texts = [text for item in given if (text := _plain_text(item))]
             if len(texts) == len(given):
                 content = [{"type": "text", "text": self.text(line, text)} for text in texts]
-        message = {"role": "tool", "tool_call_id": self.call_id(line, result.call_id), "content": content}
+        message = {"role": "tool", "tool_call_id": self.call_id(line, turn, result.call_id), "content": content}
         name = source.get("name")
         return {**message, "name": name} if isinstance(name, str) and self.names.legal(name) else message
 

@@ -256,4 +256,3 @@ def _entries(value: dict[str, JSON], kind: JSON, texts: list[str], stack: list[J
 def count_tools(tools: Iterable[JSON]) -> int:
     """Tokens of tool schemas, as the JSON that is sent."""
     return sum([estimate(compact(tool)) + TOOL_TOKENS for tool in tools])
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from .context import Built, Line
+from .context import Built, Line, turn_numbers
 from .jsontext import compact, whole
 from .media import describe
 from .message import JSON, Media, Opaque, ToolCall, ToolResult
@@ -26,20 +26,25 @@ class Tool:
 
 
 class Writer:
-    """One rendering of one built context; collects in ``losses`` what could not be carried."""
+    """One rendering of one built context; collects in ``losses`` what could not be carried.
 
-    def __init__(self, built: Built, *, id_longest: int, name_longest: int) -> None:
+    ``results`` gives, by turn and call id, the line and part that answer a call: build puts them in its turn.
+    """
+
+    def __init__(self, built: Built, *, id_longest: int, name_longest: int, ids_unique: bool) -> None:
         self.built = built
         self.losses: list[str] = list(built.notes)
-        self.ids = Names(id_longest)
         self.names = Names(name_longest)
-        for line in built.lines:
+        self.turns = turn_numbers(built.lines)
+        self.results: dict[tuple[int, str], tuple[Line, ToolResult]] = {}
+        calls: list[tuple[int, str]] = []
+        for turn, line in zip(self.turns, built.lines, strict=True):
             for part in line.parts:
                 if isinstance(part, ToolCall):
-                    self.ids.reserve(part.id)
-        self.results = {
-            part.call_id: (line, part) for line in built.lines for part in line.parts if isinstance(part, ToolResult)
-        }
+                    calls.append((turn, part.id))
+                elif isinstance(part, ToolResult):
+                    self.results[turn, part.call_id] = (line, part)
+        self._ids = _wire_ids(calls, Names(id_longest), unique=ids_unique)
 
     def lose(self, line: Line, what: str) -> None:
         self.losses.append(f"{line.id}: {what}")
@@ -51,8 +56,8 @@ class Writer:
             self.lose(line, "half of a surrogate pair replaced by U+FFFD")
         return sent
 
-    def call_id(self, line: Line, name: str) -> str:
-        sent = self.ids.name(name)
+    def call_id(self, line: Line, turn: int, name: str) -> str:
+        sent = self._ids[turn, name]
         if sent != name:
             self.lose(line, f"call id {name!r} sent as {sent!r}")
         return sent
@@ -105,6 +110,18 @@ class Writer:
                     self.losses.append(f"tools: {compact(given)[:80]} is no tool schema, not carried")
             else:
                 yield tool
+
+
+def _wire_ids(calls: list[tuple[int, str]], names: Names, *, unique: bool) -> dict[tuple[int, str], str]:
+    """What is sent for each call id of each turn; with ``unique`` an id that comes again gets a number."""
+    for _, name in calls:
+        names.reserve(name)
+    sent: dict[tuple[int, str], str] = {}
+    came: dict[str, int] = {}
+    for turn, name in calls:
+        number = came[name] = came.get(name, 0) + 1
+        sent[turn, name] = names.again(name, number) if unique and number > 1 else names.name(name)
+    return sent
 
 
 PART_FIELDS: dict[str, frozenset[str]] = {

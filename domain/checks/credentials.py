@@ -197,6 +197,6 @@ def _is_random(value: str, *, least: int) -> bool:
     """A value that nobody wrote by hand: long, letters and digits mixed, many different characters."""
     if len(value) < least or not any(map(str.isdigit, value)) or not any(map(str.isalpha, value)):
         return False
-    if re.match(r"^[a-z]{2,20}(?:[._/-][a-z]{2,20}){1,8}\d{0,4}$", value) or value.count("/") > 3 and "." in value:
+    if re.match(r"^[a-z]{2,20}(?:[._/-][a-z]{2,20}){1,8}\d{0,4}$", value) or (value.count("/") > 3 and "." in value):
         return False
     return entropy(value) >= (3.0 if len(value) >= 20 else 2.8)

@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..catalogue import Finding
 from .rules import NEAR, rule
@@ -61,16 +61,16 @@ def decoded(text: str, depth: int = _DEPTH_MAX) -> Iterator[tuple[str, tuple[int
 def _wrapped(text: str) -> Iterator[tuple[int, int, bytes]]:
     for match in _BASE64.finditer(text):
         body = match[0].rstrip("=").replace("-", "+").replace("_", "/")
-        if len(body) % 4 != 1 and (data := _try(lambda b=body: base64.b64decode(b + "=" * (-len(b) % 4)))):  # type: ignore[misc]
+        if len(body) % 4 != 1 and (data := _try(lambda b=body: base64.b64decode(b + "=" * (-len(b) % 4)))):
             yield *match.span(), data
     for match in _BASE32.finditer(text):
         body = match[0].rstrip("=")
-        if data := _try(lambda b=body: base64.b32decode(b + "=" * (-len(b) % 8))):  # type: ignore[misc]
+        if data := _try(lambda b=body: base64.b32decode(b + "=" * (-len(b) % 8))):
             yield *match.span(), data
     for pattern in (_HEX, _SPACED):
         for match in pattern.finditer(text):
             digits = re.sub(r"0x|\\x|[^0-9A-Fa-f]", "", match[0])
-            if len(digits) % 2 == 0 and (data := _try(lambda d=digits: bytes.fromhex(d))):  # type: ignore[misc]
+            if len(digits) % 2 == 0 and (data := _try(lambda d=digits: bytes.fromhex(d))):
                 yield *match.span(), data
             if pattern is _SPACED and (data := _decimals(match[0])):
                 yield *match.span(), data
@@ -85,9 +85,9 @@ def _decimals(text: str) -> bytes | None:
     return bytes(numbers) if numbers and all(31 < number < 127 for number in numbers) else None
 
 
-def _try(decode: object) -> bytes | None:
+def _try(decode: Callable[[], bytes]) -> bytes | None:
     try:
-        return decode()  # type: ignore[operator,no-any-return]
+        return decode()
     except (ValueError, binascii.Error):
         return None
 

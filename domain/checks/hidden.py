@@ -97,7 +97,7 @@ def _selects(text: str, at: int) -> bool:
     if at == 0:
         return False
     base, code = text[at - 1], ord(text[at])
-    if 0xE0100 <= code:
+    if code >= 0xE0100:
         return unicodedata.category(base) == "Lo" and ord(base) > 0x2E80
     if 0x180B <= code <= 0x180F:
         return 0x1800 <= ord(base) <= 0x18AF

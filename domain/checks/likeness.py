@@ -6,19 +6,20 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ..catalogue import Finding
 
 _TOKEN = re.compile(r"[^\W_]{1,200}")
 _EXACT = re.compile(r"\d|[/\\@_#%]|[a-z][A-Z]|\.\w|--")
 _NEAR = 0.82
-_STOP = frozenset("a an the is are was be to of in on at for and or with by it its that this".split())
+_STOP = frozenset(["a", "an", "the", "is", "are", "was", "be", "to", "of", "in", "on", "at", "for", "and", "or", "with", "by", "it", "its", "that", "this"])
 _OPPOSITES = frozenset(
-    "not no never n't without don't doesn't isn't cannot can't only except unless old new before after enable enabled disable"
-    " disabled on off true false allow deny allowed forbidden yes minimum maximum min max nicht kein keine pas non".split()
+    ["not", "no", "never", "n't", "without", "don't", "doesn't", "isn't", "cannot", "can't", "only", "except", "unless", "old", "new", "before", "after", "enable", "enabled", "disable", "disabled", "on", "off", "true", "false", "allow", "deny", "allowed", "forbidden", "yes", "minimum", "maximum", "min", "max", "nicht", "kein", "keine", "pas", "non"]
 )
 
 
+@lru_cache(maxsize=4096)
 def normal_form(text: str) -> str:
     """A text without what does not change its meaning: case, spacing, punctuation, compatibility forms.
 
@@ -29,10 +30,13 @@ def normal_form(text: str) -> str:
     return " ".join(words)
 
 
-def _words(text: str) -> Counter[str]:
+@lru_cache(maxsize=4096)
+def words(text: str) -> Counter[str]:
+    """The words of a text that carry meaning, folded, with their number."""
     return Counter(word for word in _TOKEN.findall(normal_form(text)) if word not in _STOP)
 
 
+@lru_cache(maxsize=4096)
 def _values(text: str) -> Counter[str]:
     """The words of a text that name something exactly: numbers, paths, identifiers, negations, opposites."""
     exact = Counter(word.strip(".,;:!?\"'`()") for word in text.split() if _EXACT.search(word.rstrip(".,;:!?")))
@@ -55,7 +59,7 @@ def is_near_duplicate(one: str, other: str) -> bool:
         return True
     if _values(one) != _values(other):
         return False
-    left, right = _words(one), _words(other)
+    left, right = words(one), words(other)
     if min(left.total(), right.total()) < 4:
         return False
     shared = (left & right).total()
@@ -75,3 +79,24 @@ def find_duplicates(entries: Sequence[str]) -> tuple[Finding, ...]:
             message = f"entry {number} says the same as entry {first}; keep one of them"
             found.append(Finding(code="duplicate", message=message))
     return tuple(found)
+
+
+_BINDS = re.compile(r"(?:^|[\s])(?:is|are|was|=|:|equals|now|ist|est|es|是)$|[:=]$", re.IGNORECASE)
+
+
+def contradicts(old: str, new: str) -> bool:
+    """Whether a text gives the same thing another value: "the port is 8080", then "the port is 8081".
+
+    Narrow on purpose: the texts are equal word by word but for one value after *is*, ``:`` or ``=``; both values
+    hold a digit, or end the sentence. Anything less clear is a second entry, for a person to sort out.
+    """
+    left, right = old.rstrip(".").split(), new.rstrip(".").split()
+    if len(left) != len(right) or len(left) < 3:
+        return False
+    differ = [at for at, (a, b) in enumerate(zip(left, right, strict=True)) if normal_form(a) != normal_form(b)]
+    if len(differ) != 1 or differ[0] == 0:
+        return False
+    at = differ[0]
+    if not _BINDS.search(left[at - 1]):
+        return False
+    return at == len(left) - 1 and bool(re.search(r"\d", left[at]) and re.search(r"\d", right[at]))

@@ -72,9 +72,9 @@ def find_role_markers(view: View) -> tuple[Finding, ...]:
     ):
         if match := pattern.search(text):
             return (_marker(view, match, what),)
-    for match in _CLOSING.finditer(text):
-        if f"<{match[1]}" not in text[: match.start()]:
-            return (_marker(view, match, "a closing tag without its opening"),)
+    for closing in _CLOSING.finditer(text):
+        if f"<{closing[1]}" not in text[: closing.start()]:
+            return (_marker(view, closing, "a closing tag without its opening"),)
     return ()
 
 

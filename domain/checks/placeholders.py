@@ -25,8 +25,10 @@ PUBLISHED = frozenset(
         "378282246310005",
         "4111111111111111",
         # jwt.io, the token on its front page; RFC 7519 section 3.1
-        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ"
-        ".SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
+        (
+            "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ"
+            ".SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
+        ),
         # RFC 7617: Aladdin / open sesame
         "QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
         # Azure storage emulator (Azurite), a published constant
@@ -81,10 +83,7 @@ def _is_words(words: str) -> bool:
 
 
 _WORDS = frozenset(
-    "your my the some an insert enter put add replace change example sample dummy placeholder redacted secret password passwd"
-    " passphrase token api key user username test foo bar changeme change me hidden value here default auth access client private"
-    " public bearer basic pass pw pwd id string random todo db app it not set is new old demo with from this that for login"
-    " account name text env var xxx xx encoded credentials actual real goes be to generated go of one".split()
+    ["your", "my", "the", "some", "an", "insert", "enter", "put", "add", "replace", "change", "example", "sample", "dummy", "placeholder", "redacted", "secret", "password", "passwd", "passphrase", "token", "api", "key", "user", "username", "test", "foo", "bar", "changeme", "change", "me", "hidden", "value", "here", "default", "auth", "access", "client", "private", "public", "bearer", "basic", "pass", "pw", "pwd", "id", "string", "random", "todo", "db", "app", "it", "not", "set", "is", "new", "old", "demo", "with", "from", "this", "that", "for", "login", "account", "name", "text", "env", "var", "xxx", "xx", "encoded", "credentials", "actual", "real", "goes", "be", "to", "generated", "go", "of", "one"]
 )
 
 

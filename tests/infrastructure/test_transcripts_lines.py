@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from minutebook.domain.errors import InputError, MessageError
-from minutebook.infrastructure.work.transcripts import Limits, Transcript, read, tail
+from minutebook.domain.errors import InputError
+from minutebook.infrastructure.work.transcripts import Limits, Transcript, pieces, read, tail
 
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "transcripts"
 
@@ -227,6 +227,15 @@ def test_an_id_that_is_used_twice_or_is_not_safe_never_makes_two_messages_one() 
     assert _reasons(transcript) == [(3, "repeats line 1")]
 
 
+@pytest.mark.parametrize(
+    "name", ["a/b", "..", "a..b", ".a", "a.", "-a", "C:", "data:x", "nul", "CON.txt", "a@1", "a+1", "é"]
+)
+def test_an_id_that_could_be_anything_but_a_name_counts_as_none(name: str) -> None:
+    [message] = read(_user("a", id=name)).messages
+
+    assert message.id == "line-1"
+
+
 def test_sidechain_lines_among_others_are_reported() -> None:
     transcript = read(_file(_claude("user", "a", "1"), _claude("user", "b", "2", isSidechain=True)))
 
@@ -289,13 +298,25 @@ def test_lines_that_a_message_gained_later_become_a_message_that_goes_on_with_it
     assert [row for source in known.values() for row in source] == [json.loads(row) for row in rows]
 
 
-def test_recorded_lines_that_the_file_no_longer_has_are_refused() -> None:
-    whole = read(_file(_claude("user", "ask", "u"), _claude("assistant", "said", "a", "msg")))
+def test_a_message_that_grew_is_cut_where_the_record_ends_so_that_its_past_can_be_compared() -> None:
+    lines = [_claude("assistant", str(number), f"a{number}", "msg") for number in range(4)]
+    first = read(_file(*lines[:2]))
+    recorded = {message.id: message.source for message in first.messages}
 
-    with pytest.raises(MessageError) as refused:
-        tail(whole, {"u": whole.messages[0].source, "a": [{"other": 1}]})
+    cut = pieces(read(_file(*lines)), recorded)
 
-    assert refused.value.code == "message_conflict"
+    assert [(message.id, message.lines) for message in cut.messages] == [("a0", (1, 2)), ("a0+2", (3, 4))]
+    assert cut.messages[0].source == recorded["a0"]
+
+
+def test_a_file_that_names_no_session_is_the_same_session_when_it_has_grown() -> None:
+    chat = [{"role": "system", "content": "s"}, {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    other = [*chat[:1], {"role": "user", "content": "another"}]
+
+    names = [read(json.dumps(messages).encode()).session for messages in (chat[:2], chat, other)]
+
+    assert names[0] == names[1] != names[2]
+    assert names[0].startswith("openai-chat-")
 
 
 def test_lines_of_one_id_that_are_larger_together_than_a_message_are_several() -> None:

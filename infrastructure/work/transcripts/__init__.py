@@ -1,11 +1,13 @@
 """Reads the transcripts of other agents: pi, Claude Code, OpenAI chat, Anthropic messages (issue 2).
 
-``read`` takes a file or bytes and gives a ``Transcript``; ``tail`` keeps of it what is not recorded yet.
+``read`` takes a file or bytes and gives a ``Transcript``; ``tail`` keeps of it what is not recorded yet,
+``pieces`` cuts messages that grew where the record ends.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import assert_never
@@ -14,7 +16,7 @@ from ....domain.errors import InputError
 from . import chat, claude_code, pi
 from .recognise import recognise
 from .rows import read_bytes, rows, too_large
-from .runs import divide, tail
+from .runs import divide, pieces, tail
 from .values import (
     FORMATS,
     Draft,
@@ -35,6 +37,7 @@ __all__ = [
     "Limits",
     "Progress",
     "Transcript",
+    "pieces",
     "read",
     "tail",
 ]
@@ -73,13 +76,23 @@ def read(
     messages, runs = divide(draft.messages)
     return Transcript(
         format=known,
-        session=draft.session,
+        session=draft.session or _named(known, messages),
         messages=messages,
         runs=runs,
         skipped=draft.skipped,
         lines=len(found),
         digest=hashlib.sha256(data).hexdigest(),
     )
+
+
+def _named(format: Format, messages: Sequence[ImportedMessage]) -> str:
+    """A session id for a file that names none: from how it begins, so that it is the same when the file has grown."""
+    first = next((index for index, message in enumerate(messages) if message.begins), 0)
+    # Of a message in several lines only the first: the others may come later.
+    opening = [
+        message.source[:1] if isinstance(message.source, list) else message.source for message in messages[: first + 1]
+    ]
+    return f"{format}-{hashlib.sha256(json.dumps(opening, sort_keys=True).encode()).hexdigest()[:12]}"
 
 
 def _draft(found: Sequence[Row], format: Format, limits: Limits) -> Draft:

@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from ....domain.catalogue import Usage
 from ....domain.message import JSON
 
-# No slash, no leading dot (ids may become file names), no '@' and '+' (ours, below): everything else gets a line id.
-_ID = re.compile(r"[A-Za-z0-9_:-][A-Za-z0-9_.:-]{0,127}")
+# Narrower than what a caller may choose: nothing that is a path, an option, a URI or a device anywhere, and no
+# '@' and '+', which are ours (below). Whatever else a source calls its rows, they get a line id.
+_ID = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9_-])){0,127}")
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 _TOKENS_MAX = 10**12
 _SECONDS_MAX = 10**11
 """A larger number is a time in milliseconds; in seconds it would be the year 5138."""
@@ -17,7 +19,7 @@ _SECONDS_MAX = 10**11
 
 def identifier(value: JSON) -> str | None:
     """An id of the source that is safe to use as our own, or None."""
-    return value if isinstance(value, str) and _ID.fullmatch(value) else None
+    return value if isinstance(value, str) and _ID.fullmatch(value) and not _DEVICE.fullmatch(value) else None
 
 
 class Ids:

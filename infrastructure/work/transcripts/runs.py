@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from ....domain.errors import MessageError
 from ....domain.message import JSON
 from .facts import moment
 from .values import ImportedMessage, ImportedRun, Transcript
@@ -34,41 +33,47 @@ def divide(
     return tuple(placed), tuple(runs)
 
 
+def pieces(transcript: Transcript, recorded: Mapping[str, JSON]) -> Transcript:
+    """The transcript with messages that grew after they were recorded cut where the record ends.
+
+    In Claude Code files a message can go on in lines that were written after an import. What is recorded never
+    changes, so the later lines become a message ``<id>+<lines before>``. ``recorded`` maps a message id to its
+    recorded source; it is asked for answers of Claude Code only and may look them up lazily. Whether a recorded
+    piece is unchanged is, as for every message, the caller's to check (M3).
+    """
+    found = tuple(piece for message in transcript.messages for piece in _cut(message, recorded))
+    return transcript if len(found) == len(transcript.messages) else replace(transcript, messages=found)
+
+
+def _cut(message: ImportedMessage, recorded: Mapping[str, JSON]) -> Iterator[ImportedMessage]:
+    rest, taken = message, 0
+    while message.form == "claude-code" and message.ending is not None and rest.id in recorded:
+        source = recorded[rest.id]
+        count = len(source) if isinstance(source, list) else 0
+        if not 0 < count < len(rest.source):
+            break
+        taken += count
+        yield replace(rest, source=rest.source[:count], lines=rest.lines[:count])
+        rest = replace(
+            rest,
+            id=f"{message.id}+{taken}",
+            source=rest.source[count:],
+            lines=rest.lines[count:],
+            time=moment(rest.source[count].get("timestamp")),
+        )
+    yield rest
+
+
 def tail(transcript: Transcript, known: Collection[str] | Mapping[str, JSON]) -> Transcript:
     """The transcript without the messages that are recorded already; its first new rows may form a run of their own.
 
-    ``known`` holds the ids of the recorded messages. Give a mapping from id to the recorded source for Claude
-    Code files: there a message can go on in lines that were written later, and only the recorded source tells
-    which lines are new; they become a message ``<id>+<lines before>``. It is asked only for messages of several
-    lines or of the assistant, so it may look them up lazily. ``skipped``, ``lines`` and ``digest`` still
-    describe the whole file. Whether other known messages are unchanged is the caller's to check (M3).
-    Raises MessageError ``message_conflict`` when recorded lines are not the beginning of what the file has.
+    ``known`` holds the ids of the recorded messages, or maps them to the recorded sources: then ``pieces`` is
+    applied first. ``skipped``, ``lines`` and ``digest`` still describe the whole file.
     """
-    new = [found for message in transcript.messages for found in _new(message, known)]
+    if isinstance(known, Mapping):
+        transcript = pieces(transcript, known)
+    new = tuple(message for message in transcript.messages if message.id not in known)
     if len(new) == len(transcript.messages):
         return transcript
-    messages, runs = divide(tuple(new), open_run=bool(new) and new[0].run is not None)
+    messages, runs = divide(new, open_run=bool(new) and new[0].run is not None)
     return replace(transcript, messages=messages, runs=runs)
-
-
-def _new(message: ImportedMessage, known: Collection[str] | Mapping[str, JSON]) -> Iterator[ImportedMessage]:
-    if message.id not in known:
-        yield message
-        return
-    if not isinstance(known, Mapping) or message.form != "claude-code" or message.ending is None:
-        return
-    rows, taken, name = message.source, 0, message.id
-    while name in known:
-        recorded = known[name]
-        if not isinstance(recorded, list) or not recorded or rows[taken : taken + len(recorded)] != recorded:
-            raise MessageError(
-                f"message {name!r} (line {message.line}) is recorded with other content than the file has; "
-                "import the file as a session of its own",
-                code="message_conflict",
-                message_id=name,
-            )
-        taken += len(recorded)
-        name = f"{message.id}+{taken}"
-    if rest := rows[taken:]:
-        time = moment(rest[0].get("timestamp"))
-        yield replace(message, id=name, source=rest, lines=message.lines[taken:], time=time)

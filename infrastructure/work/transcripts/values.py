@@ -96,13 +96,14 @@ class Draft:
 class Transcript:
     """A transcript as it can be recorded.
 
-    ``session`` is what the file itself calls its conversation, None when it does not say. ``lines`` counts the
+    ``session`` is what the file itself calls its conversation; where it does not say, it is made from the
+    messages up to the first request, so that the file gives the same one when it has grown. ``lines`` counts the
     lines of a JSONL file (blank ones too) or the elements of a JSON document; every one of them is in exactly
     one message or in ``skipped``. ``digest`` is the SHA-256 of the bytes, in hex.
     """
 
     format: Format
-    session: str | None
+    session: str
     messages: tuple[ImportedMessage, ...]
     runs: tuple[ImportedRun, ...]
     skipped: tuple[SkippedLine, ...]
