@@ -131,7 +131,8 @@ def _of_message(message: Message) -> Iterator[Segment]:
 
 
 def _of_user(message: Message, text: str) -> Iterator[Segment]:
-    request = one_line(text, REQUEST_CHARS_MAX)
+    asked = "\n".join(line for line in prose(text).split("\n") if not line.lstrip().startswith(_CODE_LINE))
+    request = one_line(asked.strip() or text, REQUEST_CHARS_MAX)
     if len(words(request)) >= 2:
         yield Segment("request", request, "goal", message.position, message.id)
     fenced = False

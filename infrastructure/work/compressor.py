@@ -16,7 +16,6 @@ from ...domain.catalogue import (
     ReductionDecided,
     Usage,
 )
-from ...domain.checks import check_passage, redact_credentials
 from ...domain.compaction import decide
 from ...domain.context import RENDERER, Built, Preamble, Visible, build, digest
 from ...domain.decisions import Decision, Fits, Reduce, Reduction, Refuse, Summarise, needed
@@ -29,6 +28,7 @@ from ...domain.policy import Policy
 from ...domain.relief import with_reductions
 from ...domain.streams import attempt_stream, compactions_stream, shown_stream
 from ...domain.summary import SummaryRequest
+from ...domain.summary_safety import reads_as_instruction, redact_credentials
 from ...projections.context import history, queries
 from ..settings import Settings
 from .calling import call, label, method
@@ -64,11 +64,6 @@ class Outcome:
     hidden: tuple[str, ...]
     tokens_before: int
     tokens_after: int
-
-
-def finds_injection(text: str) -> bool:
-    """Whether a text reads as an instruction to the model; credentials are redacted, not refused (C5)."""
-    return any(finding.code != "credential" for finding in check_passage(text, "tool"))
 
 
 def policy_of(settings: Settings, window: int | None = None) -> Policy:
@@ -236,10 +231,10 @@ class Compressor:
                     summarizer=label(self._summarizer),
                     extracted=bool(getattr(self._summarizer, "extracted", False)),
                     redact=redact_credentials,
-                    injection=finds_injection,
+                    injection=reads_as_instruction,
                 )
                 return replace(verdict, usage=usage + verdict.usage)
-            found = read(answer, request, redact=redact_credentials, injection=finds_injection)
+            found = read(answer, request, redact=redact_credentials, injection=reads_as_instruction)
             if isinstance(found, Rejected):
                 return replace(found, usage=usage + found.usage)
             body, _, completion = found
