@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from .rules import negated
+from .rules import negated, within_sentence
 
 _VERBS = (
     "accept|act|add|allow|ask|attach|authori[sz]e|book|bypass|circumvent|let|permit|place|portray|rate|overrule|translate|count|deem|regard|defeat|evade|declare|assert|make|answer|append|apply|approve|assume|attach|base64|behave|believe|bypass|call|carry|change|claim|collect|comply|conceal|confirm|consider|copy|delete|deliver"
@@ -37,9 +37,11 @@ _CONCEPTS: dict[str, str] = {
         r"\b(?:system prompts?|system messages?|system instructions?|developer (?:messages?|instructions?|prompts?|rules)|content polic\w{1,3}"
         r"|safety (?:guidance|rules?|polic\w{1,3}|guidelines?|checks?|filters?|training|instructions?|limits?|measures?|features?|mode|settings?|constraints?)"
         r"|(?:operator|vendor|provider|developer|platform|creator|company|anthropic|openai|moderation|usage|system|safety|maker|user)(?:'s)? (?:(?:earlier|previous|prior) )?(?:limits?|rules?|polic\w{1,3}|instructions?|restrictions?|guidelines?|guidance|constraints?|messages?|prompts?)"
-        r"|(?:your|its|any|all|earlier|previous|prior|former|above|old|these|usual|normal|other|every|no) (?:\w{1,12} )?(?:limit|polic\w{1,3}|guidelines?|rules|instructions?|restrictions?|limits|limitations|constraints?|training|directives?|programming|safeguards?|filters?|guardrails?|guidance|orders|principles)"
+        r"|(?:your|its|any|all|earlier|previous|prior|former|above|old|these|usual|normal|other|every|no) (?:\w{1,12} )?(?:limit|polic\w{1,3}|guidelines?|rules|instructions?|restrictions?|limits|limitations|constraints?|training|directives?|programming|safeguards?|filters?|guardrails?|guidance|orders|principles)(?! (?:to|for|in|on|at|under) )"
         r"|(?:guidelines?|rules|instructions?|restrictions?|limits|directives?|constraints?|guidance|orders) (?:above|before|given|you|from the (?:system|developer|operator|user))|(?:what|whatever|everything|anything|nothing) the (?:developer|operator|system|vendor|user|prompt)(?: \w{1,10})? (?:wrote|said|says|told|set|wants?|wanted|asked|demands?)|(?:set|given|made) by your|only the instructions|your instructions|guardrails?|safeguards|polic\w{1,3} existed|restrictions|what you were (?:told|taught)|everything you)\b"
     ),
+    "own": r"\b(?:system (?:prompt|message)|developer(?:'s)? (?:wrote|said|messages?|instructions?|rules)|the developer (?:wrote|said|told|set)|(?:in|of|from) this (?:memory|note|file|entry|text)|(?:user|operator|vendor)(?:'s)? (?:earlier |previous |prior )?(?:limits?|rules|instructions|constraints|restrictions)|safety (?:rules?|polic\w{1,3}|guidance|guidelines)|content policy|your (?:rules|instructions|guidelines|limits|training))\b",
+    "voids": r"\b(?:counts?\b|void|no longer (?:valid|appl\w{1,3}|binding|holds?|relevant|in force)|rejected|irrelevant|invalid|(?:do|does|did|is|are) (?:not|n't) (?:count|apply|bind|binding|valid|hold|relevant)|nothing the|only valid|cancelled|revoked|lifted)\b",
     "cancel": (
         r"\b(?:ignor\w{1,3}|disregard\w{0,3}|forget\w{0,4}|overrid\w{1,3}|overrul\w{1,3}|bypass\w{0,3}|void|cancel+\w{0,3}|lifted|revoked|suspend\w{0,2}|no longer|outdated|obsolete|irrelevant|replaced|removed|dropped|withdrawn|waived|inapplicable|invalid|superseded"
         r"|stop (?:following|obeying|applying|using|respecting)|as if (?:no|there were no|none)|(?:do|does|did|need|must|should|will|are|is)(?: not|n't) (?:apply|bind|count|matter|need|hold|bound|follow|obey|respect|relevant|valid|binding)|not bound|never (?:apply|follow|obey)"
@@ -67,8 +69,8 @@ _CONCEPTS: dict[str, str] = {
         r"\b(?:branches|eur|usd|dollars|euros?|invoices?|transfer|delete|commands?|deletions?|delet(?:e|ing)|spend(?:ing)?|money|payments?|pay(?:ing)?|purchas\w{1,4}|buy(?:ing)?|transfers?|install\w{0,6}|push\w{0,3}|merg\w{1,3}|deploy\w{0,5}|send(?:ing)?|e-?mails?|read(?:ing)?|writ(?:e|ing)|access|prompts?|actions?|tools?|tool calls|operations?|requests?|changes?|files?|folders?|data|network|servers?|hosts?|domains?|scripts?|accounts?|uploads?|downloads?|shell|root|sudo|production|orders?|contracts?|logins?|permissions?|confirmations?|calls|invites?|execut\w{1,4}|run)\b"
     ),
     "unasked": (
-        r"\b(?:ask no (?:questions?|permission|one|body)|no questions asked|(?:no|without|skip|skips|never|not|don't|do not|needs? no|need not|stop|instead of) (?:(?:need|have|be|been|to|the|any|a|for|further|ever|even|first|user|user's|human|prior|explicit|anybody|anyone|him|her|them|me|wait|of) ){0,4}"
-        r"(?:ask(?:ing|ed)?|confirm(?:ation|ations|ing|ed)?|approvals?|permission|consent|consult\w{0,4}|question(?:s|ing)?|check(?:ing)? with|sign-?off|waiting)|unattended|unprompted|unasked|(?:confirmation|approval|consent|permission)s? (?:is|are) (?:not|never|no longer|un)\w{0,9})\b"
+        r"\b(?:ask no (?:questions?|permission|one|body)|no questions asked|(?:no|without|skip|skips|never|not|don't|do not|needs? no|need not|stop|instead of) (?:(?:the )?(?:user|owner|human|operator)\b(?= ?[.;]? ?$)|(?:(?:need|have|be|been|to|the|any|a|for|further|ever|even|first|user|user's|human|prior|explicit|anybody|anyone|him|her|them|me|wait|of) ){0,4}"
+        r"(?:ask(?:ing|ed)?|confirm(?:ation|ations|ing|ed)?|approvals?|permission|consent|consult\w{0,4}|question(?:s|ing)?|check(?:ing)? with|sign-?off|waiting))|unattended|unprompted|unasked|(?:confirmation|approval|consent|permission)s? (?:is|are) (?:not|never|no longer|un)\w{0,9})\b"
     ),
     "counted": r"\b(?:consider|count|treat|regard|assume|take|deem|mark|read)\b[^.!?\n]{0,50}\b(?:confirmed|approved|granted|accepted|allowed|authori[sz]ed|consented|permitted|signed off|agreed|consent|approval|permission|a yes)\b",
     "opens_up": r"\b(?:let|allow|permit|grant|give|accept|authori[sz]e|admit|invite|execute|run|eval|install|trust|open|follow|obey|click)\b[^.!?\n]{0,50}\b(?:any|every|all|everyone|anyone|whatever|anything|whoever|everything|unknown|unsigned|code|commands?|scripts?|links?|attachments?|instructions?)\b",
@@ -119,26 +121,33 @@ _CONCEPTS: dict[str, str] = {
         r"|skip (?:all|any|every|the)? ?(?:checks?|reviews?|tests?|validation|verification|approvals?|steps)|switch (?:to|into|on)\b[^.!?\n]{0,24}\bmode|(?:call|invoke|use|trigger|run) the \w{1,16} (?:tool|function|payload|plugin|script)|silently|secretly|without (?:telling|asking|mention\w{0,3}|notice|informing|confirm\w{0,5}|approval)|tell the user|treat (?:it|this|that|them|him|her) as|visit \S{1,60}\.|pay\b|buy\b|purchase|(?:answered|answer|reply|respond|served) (?:with|using|from) (?:the )?(?:data|records?|file|account|details|results?|history) (?:of|for|from)|disable|deactivate|turn off|obey|ignore (?:all|any|the|your|previous))"
     ),
     "answer_line": r"\b(?:add|append|insert|include|put|write|say|print|mention|begin|end|start)\b[^.!?\n]{0,40}(?:\b(?:visit|buy|call|go to|click|subscribe|contact|sign up|order)\b|[\"'][^\"'\n]{0,60}\.(?:invalid|com|net|org|io|xyz|example|shop|biz))",
-    "fill_in": r"(?:https?://[^\s\"')]{1,160}(?:<[^>\n]{2,40}>|\{[^}\n]{2,40}\})|(?:<[^>\n]{2,40}>|\{[^}\n]{2,40}\})\.[\w-]{1,40}(?:\.[\w-]{1,40})?\.(?:invalid|com|net|org|io|xyz|example|test|dev|co|me|ru|tk|sh)\b)",
+    "fill_in": (
+        r"(?:https?://[^\s\"')]{1,160}|[?&][\w-]{1,20}=)(?:<|\{|\[)[^>}\]\n]{0,30}\b(?:e-?mail|secret|token|prompt|message|conversation|password|key|env|data|session|history|cookie|value|input|content|answer|reply|text|user)\b(?!_id)[^>}\]\n]{0,30}[>}\]]"
+        r"|(?:<|\{)[^>}\n]{2,40}[>}]\.[\w-]{1,40}(?:\.[\w-]{1,40})?\.(?:invalid|com|net|org|io|xyz|example|test|dev|co|me|ru|tk|sh)\b"
+    ),
     "remember": r"\b(?:remember|memori[sz]e|save|store|persist|note|record|keep in (?:mind|memory|your)|add to (?:your|its|the|their)? ?(?:memory|notes)|update (?:your|its|the|their) (?:\w{1,12} )?(?:memory|notes)|long-?term (?:memory|notes))\b",
     "machine": r"(?:\b(?:ai|a\.i\.|llms?|language models?|chatbots?|copilot|chatgpt|claude|gemini|gpt|crawlers?|(?:ai |coding |virtual )?assistants?|(?:ai |coding |autonomous )?agents|bots|ai-only)\b|@(?:assistant|bot|agent|copilot|claude|ai)\b)",
     "must": r"\b(?:must|should|shall|need to|needs to|have to|has to|are to|is to|are required|are asked|are instructed|please|from now on|henceforth|ought to)\b",
     "into_memory": r"\b(?:(?:to|in|into|your|its|their|the) (?:your |its |their |the )?(?:long-?term |permanent |persistent |agent )?(?:memory|memories|notes|knowledge)|for (?:all )?(?:later|future) (?:payments?|sessions?|tasks?|conversations?|runs?|use|requests?)|permanently|for ever|for good)\b",
     "outsider": r"\b(?:(?:web ?)?page|footer|readme|comment|search result|tool (?:output|result)|document|pdf|e-?mail|log line|error output|ticket|issue|post|article|website|site|listing|description|metadata|advertisement|ad|banner|changelog|package|review|caption|transcript|snippet)s?\b(?: \w{1,12}){0,2} ?:",
 }
-_COMPILED = {name: re.compile(source) for name, source in _CONCEPTS.items()}
+_COMPILED = {name: re.compile(within_sentence(source)) for name, source in _CONCEPTS.items()}
 
 _READER_AS_THING = re.compile(r"\b(?:the (?:agent|model|assistant)) (?:runs|uses|is (?:a|an|the|built|named|called|deployed|stored)|class|module|manager|professor)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence with the concepts in it; ``order`` when it tells somebody to do something, ``opens`` when at its start."""
+    """One sentence with the concepts in it; ``order`` when it tells somebody to do something.
+
+    ``negative``: it tells not to do something; ``opens``: the order stands at its start.
+    """
 
     text: str
     start: int
     has: frozenset[str]
     order: bool
+    negative: bool
     opens: bool
 
 
@@ -173,12 +182,14 @@ def _told(*names: str) -> Callable[[Sentence], bool]:
 
 TOGETHER: tuple[Together, ...] = (
     Together("instruction", "tells the reader to set its rules aside", _told("authority", "cancel")),
+    Together("instruction", "says that the rules no longer hold", _has("own", "voids")),
+    Together("instruction", "asks for obedience", _has("condition", "submit")),
     Together("instruction", "asks for obedience", _told("authority", "submit")),
     Together("instruction", "asks for obedience", _told("submit", "cancel")),
     Together("instruction", "asks for obedience", _has("reader", "submit", "wide")),
     Together("exfiltration", "sends private data away", lambda s: s.order and {"out", "private", "place"} <= s.has),
-    Together("exfiltration", "adds a carrier for data to every answer", _told("each_reply", "carrier", "place")),
-    Together("exfiltration", "fills an address with data", _ordered("fill_in", "private")),
+    Together("exfiltration", "adds a carrier for data to every answer", lambda s: (s.order or bool({"reader", "must"} & s.has)) and {"each_reply", "carrier", "place"} <= s.has),
+    Together("exfiltration", "fills an address with data", _ordered("fill_in")),
     Together("exfiltration", "fills an address with data", _opened("carrier", "private", "out")),
     Together("permission", "grants what a person is to be asked for", _has("reader", "granted", "deed")),
     Together("permission", "grants what a person is to be asked for", _has("consents", "wide", "deed")),
@@ -186,9 +197,9 @@ TOGETHER: tuple[Together, ...] = (
     Together("permission", "does away with asking", _ordered("yes_to_all")),
     Together("permission", "widens what is trusted", _ordered("trusted_as")),
     Together("deception", "makes the reader tell what is not so", lambda s: "untrue" in s.has and s.order),
-    Together("deception", "hides something from a person", _ordered("veil", "veiled")),
+    Together("deception", "hides something from a person", lambda s: (s.order or s.negative) and {"veil", "veiled"} <= s.has),
     Together("deception", "plants a recommendation", _ordered("boost", "market")),
-    Together("trigger", "waits for an event to act", lambda s: {"event", "harm"} <= s.has and (s.order or "private" in s.has)),
+    Together("trigger", "waits for an event to act", lambda s: {"event", "harm"} <= s.has and (s.order or bool({"private", "must"} & s.has))),
     Together("trigger", "waits for an event to act", _ordered("event", "answer_line")),
     Together("trigger", "waits for an event to act", lambda s: {"condition", "grave"} <= s.has and (s.order or "wide" in s.has or "power" in s.has)),
     Together("deception", "acts in secret", lambda s: s.opens and {"quiet", "person"} <= s.has),
@@ -233,7 +244,8 @@ def _sentence(text: str, start: int) -> Sentence:
         has.discard("reader")
     order = _ORDER.search(text)
     opens = _START.search(text) is not None
-    return Sentence(text, start, frozenset(has), order is not None and not negated(text, order.end()), opens)
+    negative = order is not None and negated(text, order.end())
+    return Sentence(text, start, frozenset(has), order is not None and not negative, negative, opens and not negative)
 
 
 def read_together(text: str, *, outside: bool = False) -> Iterator[tuple[Together, int, int]]:

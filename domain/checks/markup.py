@@ -19,7 +19,7 @@ _RESERVED = (
 _CLOSING = re.compile(rf"</ ?({_RESERVED}) ?>")
 _PAIR = re.compile(
     r"<(system|system-reminder|system_prompt|instructions?|assistant|developer|human|user|thinking|admin|important|override|command|function_results?|tool_result)"
-    r"(?: [^>\n]{0,60})?>([^<]{3,400})(?:</ ?\1 ?>|$)"
+    r"(?: [^>\n]{0,60})?>[^<]{3,400}</ ?\1 ?>"
 )
 _ORDER = (
     r"(?:you\b|your\b|grant|reveal|print|run|execute|ignore|disregard|approve|allow|disable|enable|do not|don't|never|always|must|the user|user is"
@@ -27,6 +27,7 @@ _ORDER = (
     r"|please|stop|no (?:restriction|rule|limit|approval|confirm)|trust|comply|act as|act on|treat|skip|remember|save|use the|call the|export|upload|share|accept|confirm|access|permission|previous|set |switch|policy|rules|safety|grant)"
 )
 _ROLE_LINE = re.compile(rf"(?:^|[\n.!?>*#|)\]}}-] {{0,3}})\W{{0,3}}(?:system|developer|assistant|human|ai|operator|admin|root)(?: (?:message|prompt|note|override|update|instruction))?s? ?[:>] {{0,3}}{_ORDER}")
+_OPEN_TAG = re.compile(rf"<(?:system|system-reminder|system_prompt|instructions?|assistant|developer|human|user|admin|override|tool_result)> ?{_ORDER}")
 _ROLE_BRACKET = re.compile(rf"\[(?:system|assistant|developer|admin|human)(?: (?:message|prompt|note|override|update|instruction|notice)s?)?\](?!\() ?:? {{0,3}}{_ORDER}|\[(?:system|developer) (?:message|prompt|note|override|update|instruction|notice)s?[\]:]")
 _DIALOGUE = re.compile(r"(?:^|\n|[.!?] )(?:human|user|q) ?: ?[^\n]{1,200}(?:\n|[.!?] )(?:assistant|ai|model) ?:")
 _HEADER = re.compile(
@@ -63,6 +64,7 @@ def find_role_markers(view: View) -> tuple[Finding, ...]:
     for pattern, what in (
         (_TEMPLATE, "a chat template token"),
         (_PAIR, "a tag that marks a role or instructions"),
+        (_OPEN_TAG, "a tag that marks a role or instructions"),
         (_ROLE_LINE, "a role line"),
         (_ROLE_BRACKET, "a role line"),
         (_DIALOGUE, "a made-up dialogue"),

@@ -13,7 +13,7 @@ _SEND = (
 _DATA = (
     r"(?:conversations?|chats?|chat (?:history|log)s?|transcripts?|(?:last|previous|entire|full|whole|each|every|user'?s?|private|recent) (?:messages?|prompts?|repl(?:y|ies)|answers?|history|memor(?:y|ies)|files?)"
     r"|session (?:logs?|data|history|tokens?|cookies?)|env(?:ironment)? (?:variables?|values?|file)|environment|\.env\b|dotenv|credentials?|secrets?|passwords?|passphrases?"
-    r"|(?:api|private|access|ssh|signing|operator|secret|encryption|deploy) keys?|the keys?\b|tokens?|system prompts?|memory (?:file|entries|contents?|log)|(?:personal|customer|client|user|private|sensitive|confidential|internal|payment|account) (?:data|records?|details|information|info|emails?|addresses|files?|lists?|names?)"
+    r"|(?:api|private|access|ssh|signing|operator|secret|encryption|deploy) keys?|the keys?\b|(?<![$\w{])tokens?|system prompts?|memory (?:file|entries|contents?|log)|(?:personal|customer|client|user|private|sensitive|confidential|internal|payment|account) (?:data|records?|details|information|info|emails?|addresses|files?|lists?|names?)"
     r"|customer (?:lists?|database)|contacts?|address book|cookies?|clipboard|id_rsa|~/\.ssh|\.ssh\b|\.aws\b|/etc/(?:passwd|shadow)|source code|file (?:contents?|names?)|(?:this|the|your) (?:summary|conversation|chat|session|context|memory|log)|order data|everything (?:the user|you|in)"
     r"|what(?:ever)? the user (?:says|types|writes|said|asks)|all (?:files|messages|data|notes|entries|answers)|browsing history|medical records?|phone numbers?)"
 )

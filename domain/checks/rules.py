@@ -16,8 +16,8 @@ GAP = r"[\W_]{1,4}"
 """Between two words of a phrase: spaces, but also the underscores, dots or dashes of a disguise."""
 MAYBE = r"[\W_]{0,4}"
 """The same, or nothing."""
-NEAR = r"[^.!?\n]{0,60}"
-"""Anything inside the same sentence, not far away."""
+NEAR = r"(?:[^.!?\n]|\.(?=\w)){0,60}"
+"""Anything inside the same sentence, not far away; a full stop inside a name (of a host, a file) ends no sentence."""
 FAR = r"[^!?\n]{0,140}"
 """Anything nearby, also past a full stop (which URLs and file names hold)."""
 
@@ -54,8 +54,13 @@ def rule(
     loud: bool = True,
 ) -> Rule:
     """A rule from a pattern source; a space in it stands for a gap between words, ``" ?"`` for a gap or none."""
-    spaced = _SPACE.sub(_gap, source)
+    spaced = _SPACE.sub(_gap, within_sentence(source))
     return Rule(code, says, folded_pattern(spaced), guarded, accept, loud)
+
+
+def within_sentence(source: str) -> str:
+    """Lets ``[^.!?\\n]{0,n}`` run over a full stop inside a name, as NEAR does."""
+    return source.replace(r"[^.!?\n]{0,", r"(?:[^.!?\n]|\.(?=\w)){0,")
 
 
 _SPACE = re.compile(r"\[\^?\\?.[^\]]{0,200}\]| \??")
