@@ -25,7 +25,7 @@ _PLACE = (
 _EACH = r"(?:each|every|all|any|the next|future|later|subsequent|your(?: next)?|final)"
 _REPLY = r"(?:repl(?:y|ies)|answers?|responses?|messages?|outputs?|turns?|summar(?:y|ies)|emails?|completions?)"
 _ADD = r"(?:end|begin|start|finish|close|append|add|include|embed|insert|attach|put|place|prefix|suffix|render|show|display|print|load|open|fetch|request|visit|call|ping)"
-_HIDDEN_LOAD = r"(?:!\[|https?://|<img|\bimage|\bpixel|\blink|\burl|\bbadge|\btracking|\bbeacon|\bverification code|\bcanary|\breference (?:value|code)|\bquery string|\btrace_?id|\bbase64|\btoken)"
+_HIDDEN_LOAD = r"(?:!\[|https?://|<img|\bimage|\bpixel|\bbadge|\btracking|\bbeacon|\bverification code|\bcanary|\breference (?:value|code)|\bquery string|\btrace_?id|\bbase64|\btoken)"
 
 _SENDER = re.compile(r"\b(?:ci|job|pipeline|workflow|server|service|app|application|cron|hook|bot|exporter|agentd|script|worker|plugin|daemon|action|backend|frontend|we|they|i|users?|customers?|can|cannot|could|to|does|do|which|that|may|it)\W{1,3}(?:\w{1,12}\W)?$")
 
