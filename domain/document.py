@@ -144,7 +144,9 @@ def _decode(data: bytes, fixes: dict[str, None]) -> tuple[list[_Line], list[Prob
 def _line_problems(number: int, text: str) -> list[Problem]:
     if "\0" in text:
         return [Problem(number, "nul", "the line holds a NUL byte; remove it")]
-    return [Problem(number, f.code, f"the line holds {f.message}") for f in find_line_breaks(text) + find_controls(text)]
+    return [
+        Problem(number, f.code, f"the line holds {f.message}") for f in find_line_breaks(text) + find_controls(text)
+    ]
 
 
 def _blocks(lines: list[_Line], fixes: dict[str, None]) -> list[list[_Line]]:

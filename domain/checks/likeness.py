@@ -13,9 +13,73 @@ from ..catalogue import Finding
 _TOKEN = re.compile(r"[^\W_]{1,200}")
 _EXACT = re.compile(r"\d|[/\\@_#%]|[a-z][A-Z]|\.\w|--")
 _NEAR = 0.82
-_STOP = frozenset(["a", "an", "the", "is", "are", "was", "be", "to", "of", "in", "on", "at", "for", "and", "or", "with", "by", "it", "its", "that", "this"])
+_STOP = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "is",
+        "are",
+        "was",
+        "be",
+        "to",
+        "of",
+        "in",
+        "on",
+        "at",
+        "for",
+        "and",
+        "or",
+        "with",
+        "by",
+        "it",
+        "its",
+        "that",
+        "this",
+    ]
+)
 _OPPOSITES = frozenset(
-    ["not", "no", "never", "n't", "without", "don't", "doesn't", "isn't", "cannot", "can't", "only", "except", "unless", "old", "new", "before", "after", "enable", "enabled", "disable", "disabled", "on", "off", "true", "false", "allow", "deny", "allowed", "forbidden", "yes", "minimum", "maximum", "min", "max", "nicht", "kein", "keine", "pas", "non"]
+    [
+        "not",
+        "no",
+        "never",
+        "n't",
+        "without",
+        "don't",
+        "doesn't",
+        "isn't",
+        "cannot",
+        "can't",
+        "only",
+        "except",
+        "unless",
+        "old",
+        "new",
+        "before",
+        "after",
+        "enable",
+        "enabled",
+        "disable",
+        "disabled",
+        "on",
+        "off",
+        "true",
+        "false",
+        "allow",
+        "deny",
+        "allowed",
+        "forbidden",
+        "yes",
+        "minimum",
+        "maximum",
+        "min",
+        "max",
+        "nicht",
+        "kein",
+        "keine",
+        "pas",
+        "non",
+    ]
 )
 
 

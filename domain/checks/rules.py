@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from .fold import folded_pattern
 
@@ -28,11 +29,21 @@ class Rule:
 
     code: str
     says: str
-    pattern: re.Pattern[str]
+    source: str
     guarded: bool = True
     accept: Callable[[re.Match[str]], bool] | None = None
     loud: bool = True
     """Also looked for in disguised readings; rules that rest on single letters or signs are not."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled at the first use: a start that checks no text pays nothing."""
+        return _compiled(self.source)
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    return folded_pattern(_SPACE.sub(_gap, within_sentence(source)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +65,7 @@ def rule(
     loud: bool = True,
 ) -> Rule:
     """A rule from a pattern source; a space in it stands for a gap between words, ``" ?"`` for a gap or none."""
-    spaced = _SPACE.sub(_gap, within_sentence(source))
-    return Rule(code, says, folded_pattern(spaced), guarded, accept, loud)
+    return Rule(code, says, source, guarded, accept, loud)
 
 
 def within_sentence(source: str) -> str:

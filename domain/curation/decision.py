@@ -270,9 +270,7 @@ def _by_candidate(entries: Sequence[Entry], candidate: Candidate) -> bool:
     return any(candidate.id in entry.fact.candidates and not entry.fact.shared for entry in entries)
 
 
-def _took_effect(
-    current: Sequence[Entry], candidate: Candidate, entries: Sequence[Entry], plan: Plan
-) -> bool:
+def _took_effect(current: Sequence[Entry], candidate: Candidate, entries: Sequence[Entry], plan: Plan) -> bool:
     """Whether everything that the candidate wanted is so in the document."""
     present = {entry.id for entry in entries}
     changes = plan.changes.get(candidate.id, ())
