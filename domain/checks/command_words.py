@@ -70,7 +70,7 @@ COMMAND: dict[str, str] = {
     ),
     "cancel": (
         r"\b(?:ignor\w{1,3}|disregard\w{0,3}|forget\w{0,4}|overrid\w{1,3}|overrul\w{1,3}|bypass\w{0,3}|void"
-        r"|cancel+\w{0,3}|lifted|revoked|suspend\w{0,2}|no longer|outdated|obsolete|irrelevant|replaced"
+        r"|cancel\w{0,3}|lifted|revoked|suspend\w{0,2}|no longer|outdated|obsolete|irrelevant|replaced"
         r"|removed|dropped|withdrawn|waived|inapplicable|invalid|superseded"
         r"|stop (?:following|obeying|applying|using|respecting)|as if (?:no|there were no|none)|(?:do|does|did"
         r"|need|must|should|will|are|is)(?: not|n't) (?:apply|bind|count|matter|need|hold|bound|follow|obey"

@@ -216,7 +216,7 @@ RULES = (
         "permission",
         "widens what is trusted",
         (
-            r"\b(?:add|append|put|register|include|enrol+|place|insert|install|keep|enable)\b[^.!?\n]{0,60} (?:to"
+            r"\b(?:add|append|put|register|include|enroll{0,1}|place|insert|install|keep|enable)\b[^.!?\n]{0,60} (?:to"
             r"|in|into|on|as|among) (?:(?:the|a|an|your|our|its|all|list|of|global|permanent"
             r"|default) ){0,4}(?:trusted|allow|allowed|white|approved|safe|allowlisted|whitelisted"
             r"|pre-?approved)(?: (?:mcp|tools?|servers?|hosts?|domains?|users?|packages?|sources?|senders?"

@@ -123,7 +123,7 @@ RULES = (
         "says that the rules no longer hold",
         rf"\b(?P<what>(?:{_QUALIFIER} ){{1,7}}{_AUTHORITY}) (?:(?:is|are|was|were|has|have|been|now|hereby|all"
         rf"|become|became|no longer) ){{0,4}}"
-        r"(?:void|null|obsolete|invalid|cancel+ed|revoked|suspended|superseded|overridden|lifted|waived"
+        r"(?:void|null|obsolete|invalid|cancell{0,1}ed|revoked|suspended|superseded|overridden|lifted|waived"
         r"|outdated|not valid|no longer (?:valid|appl(?:y|ies)|in force|binding|hold|relevant|needed|active)"
         r"|(?:do|does|did) ?(?:not|n't) apply|do not bind|not binding|expired|deactivated|meaningless"
         r"|were not meant|changed)\b",
@@ -169,7 +169,7 @@ RULES = (
         "instruction",
         "asks for obedience without limits",
         (
-            r"\b(?:comply|obey|agree|cooperate|fulfil+|carry out|execute|grant|satisfy|answer|approve) (?:with "
+            r"\b(?:comply|obey|agree|cooperate|fulfill{0,1}|carry out|execute|grant|satisfy|answer|approve) (?:with "
             r"|to )?(?:(?:any|every|all|whatever|each|anything)(?: and (?:all|every))?) (?:of )?(?:(?:the|user|my"
             r"|such|his|her|their|future|incoming|shell) ){0,2}(?:request|instruction|order|command|question"
             r"|demand|wish|prompt)s?\b(?= (?:without|no matter|regardless|unconditional|blindly|instead|from"

@@ -124,7 +124,7 @@ def is_near_duplicate(one: str, other: str) -> bool:
     if _values(one) != _values(other):
         return False
     left, right = words(one), words(other)
-    if min(left.total(), right.total()) < 4:
+    if min(left.total(), right.total()) < 3:
         return False
     shared = (left & right).total()
     # One word put in place of another may be the whole point of the entry: only added or dropped words are near.

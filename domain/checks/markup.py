@@ -52,9 +52,9 @@ _DIALOGUE = re.compile(r"(?:^|\n|[.!?] )(?:human|user|q) ?: ?[^\n]{1,200}(?:\n|[
 _HEADER = re.compile(
     rf"#{{2,6}} ?(?:system|instructions?|response|human|assistant|user|input) ?:? {{0,3}}(?:prompt|message"
     rf"|override|input)? ?[:#\n] ?{_ORDER}"
-    r"|(?:#{2,6}|-{3,}|={3,}|\*{3,}|\[|<) ?(?:end|begin|start) (?:of )?(?:the )?(?:user |system |all "
+    r"|(?:#{2,6}|-{3,40}|={3,40}|\*{3,40}|\[|<) ?(?:end|begin|start) (?:of )?(?:the )?(?:user |system |all "
     r"|untrusted |tool )?(?:input|prompt|memory|context|conversation|notes|instructions?|data|document"
-    r"|message|output|system)s? ?(?:#{2,6}|-{3,}|={3,}|\*{3,}|\]|>)"
+    r"|message|output|system)s? ?(?:#{2,6}|-{3,40}|={3,40}|\*{3,40}|\]|>)"
 )
 _JSON_ROLE = re.compile(
     r"[{,] ?[\"']role[\"'] ?: ?[\"'](?:system|developer|assistant|tool|function"

@@ -51,7 +51,7 @@ _FILLER = re.compile(
 )
 _ENV_NAME = re.compile(r"^[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,8}$")
 _CODE = re.compile(r"^[A-Za-z_][\w.]{0,60}[(\[]|^[a-z]{1,20}(?:\.[a-z_]{1,30}){1,6}$|^[./~][\w./-]{1,100}$|^https?://")
-_RUN = re.compile(r"(.)\1{7,}")
+_RUN = re.compile(r"(.)\1{7}")
 
 
 def entropy(text: str) -> float:

@@ -85,7 +85,8 @@ def _attribute(
     for entry in current:
         unchanged.setdefault(entry.text, []).append(entry)
     proposed: dict[str, tuple[Candidate, int]] = {}
-    for candidate in candidates:
+    # A refused candidate stands behind a text only when no other one does.
+    for candidate in sorted(candidates, key=lambda one: one.id in plan.refused):
         for index, text in enumerate(texts(candidate.operation)):
             proposed.setdefault(text, (candidate, index))
     gone = {entry.text for entry in current} - set(answer)

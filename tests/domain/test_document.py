@@ -18,8 +18,22 @@ SHARED = Path(os.environ.get("MINUTEBOOK_SHARED", Path(__file__).parents[2].pare
 raw_text = st.text(st.characters(codec="utf-8"), max_size=40)
 entries = st.lists(raw_text.map(canonical_text).filter(is_canonical), max_size=6)
 pieces = st.sampled_from(
-    [b"alpha", b"\xc2\xa7", b"\n", b"\r\n", b"\r", b" ", b"\t", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xe2\x80\xa8"]
-    + [b"\xc2\x85", b"e\xcc\x81", "é".encode(), b"\x0b", b"# head", b"\xe2\x80\x8b", b"\xc2\xa0"]
+    [
+        *(
+            b"alpha",
+            b"\xc2\xa7",
+            b"\n",
+            b"\r\n",
+            b"\r",
+            b" ",
+            b"\t",
+            b"\x00",
+            b"\xff",
+            b"\xef\xbb\xbf",
+            b"\xe2\x80\xa8",
+        ),
+        *(b"\xc2\x85", b"e\xcc\x81", b"\xc3\xa9", b"\x0b", b"# head", b"\xe2\x80\x8b", b"\xc2\xa0"),
+    ]
 )
 file_bytes = st.one_of(st.binary(max_size=60), st.lists(pieces, max_size=14).map(b"".join))
 
