@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from minutebook.domain import errors, summary_checks
@@ -68,8 +69,9 @@ Why a summary is refused, `reason` in `minutebook compact` and `minutebook compa
 """
 
 
+@cache
 def page() -> str:
-    """The page."""
+    """The page; reading all the source takes a second, so it is made once."""
     classes = [errors.MinutebookError, *_subclasses(errors.MinutebookError)]
     described = [(f"`{c.__name__}`", f"`{c.__mro__[1].__name__}`", f"`{c.code}`", flat(c.__doc__)) for c in classes]
     known = {cls.__name__: cls.code for cls in classes}
@@ -152,7 +154,7 @@ def _codes(node: ast.expr | None, default: str) -> list[str]:
         case None:
             return [default] if default else []
         case ast.Constant(value=str() as code):
-            return [code]
+            return [code] if code else []
         case ast.IfExp(body=body, orelse=orelse):
             return _codes(body, "") + _codes(orelse, "")
         case ast.BoolOp(values=values):

@@ -14,6 +14,7 @@ OTHER_VARIABLES = (
     ("MINUTEBOOK_WORKSPACE", "The workspace of the command line, where `--workspace` is not given."),
     ("MINUTEBOOK_DATABASE", "The database URL of the command line, where `--database` is not given."),
     ("MINUTEBOOK_DEBUG", "Set to anything: an internal error prints its traceback too."),
+    ("MINUTEBOOK_FAILPOINT", "Crash drills only: the process stops itself at the named point of a write."),
     ("MINUTEBOOK_TEST_POSTGRES", "The tests use this PostgreSQL server; unset, they start one of their own."),
     ("MINUTEBOOK_SHARED", "The tests look for the shared transcripts in the folder `data` of this folder."),
 )
