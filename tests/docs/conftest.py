@@ -32,9 +32,11 @@ SET_UP = frozenset({". .venv/bin/activate"})
 _FENCE = re.compile(r"^(?P<fence>`{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=fence)\s*$", re.MULTILINE | re.DOTALL)
 _ID = re.compile(r"\b(?:[a-z]+(?:-[a-z]+)*-[0-9a-f]{12}|e[0-9a-f]{10})\b")
 _LOOSE = re.compile(
-    r"(?P<rest>\.\.\.)|(?P<time>20\d\d-\d\d-\d\dT[\d:.+]+)|(?P<hex>\b[0-9a-f]{15,}\b)|(?P<tokens>\d[\d,]* tokens)"
+    r"(?P<rest>\.\.\.)|(?P<time>20\d\d-\d\d-\d\dT[\d:.+]+)|(?P<hex>\b[0-9a-f]{15,}\b)"
+    r"|(?P<size>\b\d{1,3}(?:,\d{3})+\b|\b\d{5,}\b|\b\d+(?= (?:earlier )?(?:tokens|messages)))"
     r"|(?P<id>" + _ID.pattern + r")|(?P<space> +)"
 )
+"""What a page shows of one run and the next run prints otherwise: times, digests, sizes, ids; ``...`` is anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,10 +200,10 @@ class Shell:
                     out += r"20\d\d-\d\d-\d\dT[\d:.+]+"
                 case "hex":
                     out += r"[0-9a-f]{15,}"
-                case "tokens":
-                    out += r"\d[\d,]* tokens"
+                case "size":
+                    out += r"\d[\d,]*"
                 case "space":
-                    out += r"\s+"
+                    out += r"[^\S\n]+"
                 case _:
                     out += self._id(match[0], seen)
         return out + re.escape(line[at:].rstrip()) + "\n"
