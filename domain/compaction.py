@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from hashlib import sha256
 
 from .acceptance import Accepted, Prepared, Rejected, accept, prepare
@@ -60,6 +61,8 @@ def decide(
     table = _Table(visible, preamble_tokens, tokens, policy, open_run, session)
     if not (policy.enabled or force):
         return replace(table.refuse(()), compaction_off=True)
+    if fits and not force and table.hidden_tokens < policy.gain_tokens_min:
+        return Fits(tokens, "too little to gain")  # the usual answer just after a compaction: kept cheap
     saved = sum([reduction.saved for reduction in table.reductions])
     after = tokens - saved
     reduced = Reduce(table.reductions, tokens, after)
@@ -102,10 +105,17 @@ class _Table:
             self.messages, first=policy.protect_first, recent=policy.protect_recent, open_run=open_run
         )
         self.free = [index for index in range(len(self.messages)) if index not in self.protection]
-        self.reductions = reductions(self.shown, self.free, policy, session)
-        saved = {reduction.message.id: reduction.saved for reduction in self.reductions}
         self.hidden_tokens = sum([self.shown[index].tokens for index in self.free])
-        self.new_tokens = self.hidden_tokens - sum(saved.values())
+
+    @cached_property
+    def reductions(self) -> tuple[Reduction, ...]:
+        """What shorter payloads save outside what is protected (C3)."""
+        return reductions(self.shown, self.free, self.policy, self.session)
+
+    @property
+    def new_tokens(self) -> int:
+        """What a summary would hide beside the earlier one, payloads counted as reduced."""
+        return self.hidden_tokens - sum([reduction.saved for reduction in self.reductions])
 
     def plan(self, supersedes: str | None) -> Summarise | None:
         """The summary of everything that is not protected; None when it would not be worth its frame, or not fit."""

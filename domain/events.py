@@ -233,33 +233,36 @@ class LoggedEvent:
     def body(self) -> Event:
         """The typed event. Raises StoreError ``unknown_event`` or ``event_unreadable``."""
         if self._body is None:
-            self._body = self._read()
+            self._body = parse(self.topic, self.schema, self.facts, f"event {self.position}", position=self.position)
+            self._body.__dict__["envelope"] = self.envelope
+            self._body.__dict__["payload"] = self.payload
         return self._body
 
-    def _read(self) -> Event:
-        cls = TOPICS.get(self.topic)
-        if cls is None or self.schema > cls.class_version:
-            raise StoreError(
-                f"event {self.position} is a {self.topic!r} of version {self.schema}, which this version of "
-                "minutebook does not know; upgrade minutebook to read it",
-                code="unknown_event",
-                position=self.position,
-            )
-        try:
-            if self.schema == cls.class_version:
-                event = cls.model_validate_json(self.facts)
-            else:
-                state: dict[str, JSON] = json.loads(self.facts)
-                for old in range(self.schema, cls.class_version):
-                    getattr(cls, f"upcast_v{old}_v{old + 1}")(state)
-                event = cls.model_validate(state)
-        except ValueError as error:
-            raise StoreError(
-                f"event {self.position} ({self.topic}) cannot be read: {str(error).splitlines()[0]}; "
-                "run 'minutebook verify' to see whether the log is damaged",
-                code="event_unreadable",
-                position=self.position,
-            ) from error
-        event.__dict__["envelope"] = self.envelope
-        event.__dict__["payload"] = self.payload
-        return event
+
+def parse(topic: str, schema: int, facts: bytes, name: str, **details: JSON) -> Event:
+    """The typed event of stored facts, upcast to today's shape, still without envelope and payload (E7).
+
+    Raises StoreError ``unknown_event`` or ``event_unreadable``, which call it ``name``.
+    """
+    cls = TOPICS.get(topic)
+    if cls is None or schema > cls.class_version:
+        raise StoreError(
+            f"{name} is a {topic!r} of version {schema}, which this version of minutebook does not know; "
+            "upgrade minutebook to read it",
+            code="unknown_event",
+            **details,
+        )
+    try:
+        if schema == cls.class_version:
+            return cls.model_validate_json(facts)
+        state: dict[str, JSON] = json.loads(facts)
+        for old in range(schema, cls.class_version):
+            getattr(cls, f"upcast_v{old}_v{old + 1}")(state)
+        return cls.model_validate(state)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(
+            f"{name} ({topic}) cannot be read: {str(error).splitlines()[0]}; "
+            "run 'minutebook verify' to see whether the log is damaged",
+            code="event_unreadable",
+            **details,
+        ) from error

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from .ledger import Kind, ledger, names
 from .placeholder import clip, one_line
-from .segments import sentences
+from .segments import prose, sentences
 from .summary import (
     Completion,
     Material,
@@ -28,7 +28,7 @@ from .summary import (
     untagged,
 )
 from .summary_checks import FRAME_TOKENS, InjectionCheck, carries_payload
-from .summary_request import RAW_RUN_CHARS
+from .summary_request import RAW_RUN_CHARS, UNLISTED
 from .summary_safety import reads_as_instruction
 from .tokens import estimate
 from .words import words
@@ -47,9 +47,14 @@ _FINDING = re.compile(
 )
 _UNCHECKED = re.compile(r"[ \t]*(?:[-*][ \t]+)?\[ \][ \t]*(.{3,200})")
 _CHECKED = re.compile(r"[ \t]*(?:[-*][ \t]+)?\[[xX]\][ \t]*(.{3,200})")
+_OPEN_ENDS = ("?", "？", ":", ",", "{", "(", "[", "|", ";", "...")
 _WRITES = re.compile(r"write|edit|create|patch|replace|insert|apply|delete|move|rename", re.IGNORECASE)
 
 UNLISTED_MAX = 40
+FILES_SHARE_MAX = 0.42
+"""Of the bound of a summary, for paths and identifiers through all compactions of a session."""
+FILES_STEP_FIRST, FILES_STEP_LATER = 0.7, 0.35
+"""Of what is left of that room, for the new ones of a first and of a later compaction."""
 _SHARES: tuple[tuple[SectionId, float], ...] = (
     ("state", 0.12), ("files", 0.40), ("completed", 0.24), ("pending", 0.05), ("questions", 0.04), ("facts", 0.15)
 )  # fmt: skip
@@ -76,6 +81,8 @@ class ExtractiveSummarizer:
         self._require(page, request, kept)
         self._unlisted(page, request)
         self._fill(page, request, kept)
+        if not page.items:
+            page.add("state", _bare(request.messages), must=True)
         return Completion(_fitted(page, bound), finish_reason="stop")
 
     def _require(self, page: _Page, request: SummaryRequest, kept: Summary) -> None:
@@ -95,19 +102,24 @@ class ExtractiveSummarizer:
     def _unlisted(self, page: _Page, request: SummaryRequest) -> None:
         if request.unlisted:
             shown = tag(*request.unlisted[-UNLISTED_MAX:])
-            more = len(request.unlisted)
-            page.add("facts", f"{more} more requests, constraints, decisions or failures had no room: {shown}")
+            page.add("facts", f"{len(request.unlisted)} {UNLISTED}: {shown}")
 
     def _fill(self, page: _Page, request: SummaryRequest, kept: Summary) -> None:
         room, spare = page.room, 0.0
         for section, part in _SHARES:
             allowed = part * room + spare
+            if section == "files":
+                # What is listed once stays listed (C7): a part of what is left of the section's room, so that it
+                # is never full and never crowds out what the user asked.
+                step = FILES_STEP_LATER if request.earlier else FILES_STEP_FIRST
+                listed = sum(page.cost(item) for item in kept.of("files"))
+                allowed = min(allowed, max(FILES_SHARE_MAX * request.tokens_max - listed, 0) * step)
             for text in self._offers(section, request, kept, page):
                 cost = page.cost(text)
-                if cost <= allowed and page.add(section, text):
-                    allowed -= cost
-                elif allowed < 8:
+                if allowed < 8:
                     break
+                if cost <= allowed and not self._injection(text) and page.add(section, text):
+                    allowed -= cost
             spare = max(allowed, 0.0)
 
     def _offers(self, section: SectionId, request: SummaryRequest, kept: Summary, page: _Page) -> Iterator[str]:
@@ -125,9 +137,9 @@ class ExtractiveSummarizer:
                 offers = _questions(request.messages)
             case _:
                 offers = _facts(assistant)
-        yield from (text for text in offers if not self._injection(text))
+        yield from offers
         if section not in ("state", "pending", "questions"):  # how things stood then is no longer how they stand
-            yield from (item for item in kept.of(section) if not self._injection(item))
+            yield from (item for item in kept.of(section) if UNLISTED not in item)
 
 
 @dataclass(slots=True)
@@ -189,6 +201,13 @@ def _short(item: str) -> str:
 # --- what each section is offered, most telling first -----------------------------------------------
 
 
+def _bare(messages: Sequence[Material]) -> str:
+    """What can be said of any range, in few words: a summary is never empty."""
+    calls = sum(len(message.calls) for message in messages)
+    places = tag(messages[0].position, messages[-1].position) if messages else ""
+    return f"{len(messages)} messages, {calls} tool calls {places}"
+
+
 def _state(assistant: Sequence[Material]) -> Iterator[str]:
     for message in reversed(assistant[-3:]):
         yield f"last reported: {one_line(message.said, 360)} {tag(message.position)}"
@@ -206,7 +225,9 @@ def _completed(messages: Sequence[Material]) -> Iterator[str]:
             last = None
     closing.extend([last] if last is not None else [])
     for message in reversed(closing):
-        told = [s for s in sentences(message.said) if _DONE.search(s) and not s.endswith("?")]
+        told = [
+            s for s in sentences(prose(message.said)) if _DONE.search(s) and len(s) > 8 and not s.endswith(_OPEN_ENDS)
+        ]
         for line in message.said.split("\n"):
             if checked := _CHECKED.match(line):
                 yield f"{one_line(checked.group(1), 160)} {tag(message.position)}"
@@ -240,8 +261,8 @@ def _facts(assistant: Sequence[Material]) -> Iterator[str]:
     """Findings of the assistant, those first that name most for their length; newer before older when equal."""
     scored: list[tuple[float, int, str]] = []
     for number, message in enumerate(assistant):
-        for sentence in sentences(message.said):
-            if 25 <= len(sentence) <= 260 and _FINDING.search(sentence):
+        for sentence in sentences(prose(message.said)):
+            if 25 <= len(sentence) <= 260 and _FINDING.search(sentence) and not sentence.endswith(_OPEN_ENDS):
                 score = 1 + 2 * len({name for name, _ in names(sentence)}) - len(sentence) / 200
                 scored.append((-score, -number, f"{sentence} {tag(message.position)}"))
     yield from (text for _, _, text in sorted(scored))

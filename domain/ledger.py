@@ -18,7 +18,13 @@ NAME_CHARS_MAX = 160
 WORDS_MAX = 200_000
 
 _STRIP = "`'\"“”‘’«»()[]{}<>,;:!?*|=…"
-_FILE = re.compile(r"[\w@.+-]{1,80}\.[a-z][a-z0-9]{0,9}", re.IGNORECASE)
+_FILE = re.compile(
+    r"[\w@.+-]{1,80}\.(?:py|pyi|ipynb|js|jsx|mjs|cjs|ts|tsx|vue|json|jsonl|json5|ya?ml|toml|ini|cfg|conf|env|lock|md|mdx|"
+    r"rst|txt|log|csv|tsv|xml|html?|css|scss|sql|db|sqlite|sh|bash|zsh|ps1|bat|rs|go|java|kt|swift|c|h|cc|cpp|hpp|cs|"
+    r"rb|php|pl|lua|r|jl|ex|exs|erl|hs|ml|scala|clj|dart|tf|proto|graphql|patch|diff|png|jpe?g|gif|svg|webp|ico|pdf|"
+    r"docx?|xlsx?|pptx?|zip|gz|tgz|tar|whl|jar|wasm|so|dll|exe|map|snap|traj|tex)",
+    re.IGNORECASE,
+)
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _HEX = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}")
 _TICKET = re.compile(r"#\d{1,9}|[A-Z][A-Z0-9]{1,9}-\d{1,9}|[\w.-]{1,60}#\d{1,9}")
@@ -38,7 +44,7 @@ def kind_of(word: str) -> Kind | None:
         return None
     if word.startswith(("http://", "https://")):
         return "url"
-    if "/" in word and not word.startswith("//") and not any(c in word for c in ">$\\;&\"'"):
+    if "/" in word and not word.startswith("//") and not any(c in word for c in ">$\\;&|`\"'()"):
         pieces = [piece for piece in word.split("/") if piece]
         wordlike = len(pieces) == 2 and all(piece.isalpha() for piece in pieces) and not word.startswith(("/", "."))
         return "path" if pieces and any(c.isalpha() for c in word) and not wordlike else None
@@ -55,6 +61,8 @@ def kind_of(word: str) -> Kind | None:
 def names(text: str) -> Iterable[tuple[str, Kind]]:
     """The identifiers of a text in order, with repetition."""
     for word in text.split(None, WORDS_MAX)[:WORDS_MAX]:
+        if word.endswith("…"):
+            continue  # cut off: half a name is none
         bare = word.strip(_STRIP).rstrip(".").removesuffix("'s")
         if "=" in bare and "://" not in bare:
             bare = bare.rpartition("=")[2].strip(_STRIP)

@@ -270,6 +270,7 @@ def _user_block(block: JSON, *, inside: bool = False) -> bool:
             content = block.get("content")
             inner = isinstance(content, list) and all(_user_block(item, inside=True) for item in content)
             legal = "content" not in block or (isinstance(content, str) and bool(content.strip())) or inner
+            legal = legal and not (block.get("is_error") and not content)
             return legal and set(block) <= {"type", "tool_use_id", "content", "is_error"}
     return False
 

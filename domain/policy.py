@@ -35,7 +35,7 @@ class Policy:
 
     range_tokens_min: int = 160
     """A smaller range is not worth a summary: its frame and headings alone take about so much."""
-    gain_share_min: float = 0.05
+    gain_share_min: float = 0.08
     """Share of the window that a change must promise while the request still fits: each change breaks the
     provider's prompt cache, and a range of one message a turn would mean a summary a turn."""
     growth_share: float = 0.10

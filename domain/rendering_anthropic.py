@@ -16,6 +16,8 @@ _KNOWN = frozenset(
     {"role", "content", "refusal", "audio", "tool_calls", "tool_call_id", "function_call"}
     | {"reasoning_content", "reasoning", "thinking_blocks"}
 )
+NO_TEXT = "[No text came with this error.]"
+"""The API demands content where a result is an error."""
 _THINKING = ("thinking", "redacted_thinking")
 
 
@@ -129,6 +131,7 @@ class AnthropicWriter(Writer):
             block["content"] = content
         if result.is_error:
             block["is_error"] = True
+            block.setdefault("content", NO_TEXT)
         return block
 
     def _result_content(self, line: Line, result: ToolResult) -> JSON:

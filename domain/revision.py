@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from .catalogue import (
@@ -106,6 +106,10 @@ class Draft:
     run: str | None = None
     causation: int | None = None
 
+    def __post_init__(self) -> None:
+        if len(self.texts) != len(self.facts):
+            raise ValueError(f"{len(self.texts)} texts and {len(self.facts)} facts: each entry has one of each")
+
 
 def evolve(document: MemoryDocument, event: LoggedEvent) -> MemoryDocument:
     """The document after one more event of its stream; unknown events only move the version (E7)."""
@@ -169,34 +173,3 @@ def _raw(value: object) -> bytes | None:
         return base64.b64decode(value, validate=True) if isinstance(value, str) else None
     except binascii.Error:
         return None
-
-
-_NO_FACT = EntryFact(entry="", since=0)
-
-
-def keep_ids(
-    texts: Sequence[str],
-    number: int,
-    *known: Sequence[tuple[str, EntryFact]],
-    actor: str = "person",
-    trust: Trust = "user",
-) -> tuple[EntryFact, ...]:
-    """The facts of entries that a person wrote or brought back: exact text keeps its id (D4, D8).
-
-    ``known`` are (text, fact) pairs of revisions, the first to be asked first. What is new gets an id of this revision and the given actor.
-    """
-    shelves: dict[str, list[EntryFact]] = {}
-    for pairs in known:
-        for text, fact in pairs:
-            shelves.setdefault(text, []).append(fact)
-    taken: set[str] = set()
-    facts: list[EntryFact] = []
-    fresh = 0
-    for text in texts:
-        fact = next((fact for fact in shelves.get(text, ()) if fact.entry not in taken), _NO_FACT)
-        if fact is _NO_FACT:
-            fresh += 1
-            fact = EntryFact(entry=f"e{number}-{fresh}", since=number, actor=actor, trust=trust)
-        taken.add(fact.entry)
-        facts.append(fact)
-    return tuple(facts)

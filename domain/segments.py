@@ -24,7 +24,7 @@ _CONSTRAINT = re.compile(
     r"\b(?:never|always|must(?:n.t)?|mustn.?t|do not|don.?t|does not have to|no longer|cannot|can.?t|prefer|"
     r"only (?:ever|use|if|when|after|with|the)|under no circumstances|at all times|from now on|make sure|be sure|"
     r"ensure|require[ds]?|mandatory|forbidden|avoid|without (?:\w+ing|any|my)|instead of|rather than|"
-    r"at most|at least|no more than|no (?:new|other|more|external|third)|important|remember|shall|should(?:n.?t)?|"
+    r"at most|at least|no more than|no (?:new|other|more|external|third)|important|remember|shall|should(?: not|n.?t)|"
     r"keep (?:it|the|all|in mind)|stick (?:to|with)|leave (?:\w+ )?(?:alone|as is|untouched)|"
     r"niemals|immer|nicht|bitte kein\w*|jamais|toujours|nunca|siempre|никогда|всегда|нельзя|обязательно)\b"
     r"|不要|不得|不能|不可|必须|務必|务必|禁止|请勿|別|别|只能|一定要|しないで|必ず|ないで|반드시|하지 ?마|금지",
@@ -102,6 +102,12 @@ def sentences(text: str) -> Iterator[str]:
             yield piece
 
 
+def prose(text: str) -> str:
+    """``text`` without its fenced code."""
+    pieces = text.split("```")
+    return text if len(pieces) < 3 else "\n".join(pieces[::2])
+
+
 def segments(messages: Sequence[Message]) -> tuple[Segment, ...]:
     """All segments of ``messages`` in order, without repetition; the caller bounds them."""
     found: dict[tuple[str, str], Segment] = {}
@@ -117,7 +123,7 @@ def _of_message(message: Message) -> Iterator[Segment]:
     if text := user_text(message):
         yield from _of_user(message, text)
     elif message.role == "assistant":
-        for sentence in sentences(message.text[:TEXT_CHARS_MAX]):
+        for sentence in sentences(prose(message.text[:TEXT_CHARS_MAX])):
             if 20 <= len(sentence) <= SENTENCE_CHARS_MAX and _DECISION.search(sentence):
                 yield Segment("decision", sentence, "decisions", message.position, message.id)
 

@@ -115,7 +115,8 @@ def _ends(body: str) -> tuple[str, ...]:
     open_fence = sum(line.startswith("```") for line in body.split("\n")) % 2 == 1
     bare = last in ("-", "*", "•") or last.startswith("#")
     leads_on = last.endswith((",", ":", "(", "[", " and", " or", " the", " -", "→"))
-    return ("truncated",) if open_fence or bare or leads_on or last.count("`") % 2 == 1 else ()
+    open_code = last.count("`") % 2 == 1 and not last.endswith((".", "!", "]", ")"))
+    return ("truncated",) if open_fence or bare or leads_on or open_code else ()
 
 
 def _sizes(text: str, request: SummaryRequest) -> tuple[str, ...]:
@@ -161,8 +162,9 @@ def _injected(summary: Summary, request: SummaryRequest, injection: InjectionChe
     """An instruction in the summary is let through only where it quotes what the user said themselves."""
     said = folded(" ".join(s.text for s in request.required if s.kind != "failure"))
     users = folded("\n".join(m.text for m in request.messages if m.role == "user" and m.trust in ("user", "operator")))
+    accepted = frozenset((request.earlier or "").split("\n"))  # what was let through once is quoted as it was
     for line in summary.lines:
-        if injection(line):
+        if f"- {line}" not in accepted and injection(line):
             quoted = folded(untagged(line)).strip(' "“”«».…')
             if quoted not in said and quoted not in users:
                 return ("injected_instruction",)

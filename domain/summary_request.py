@@ -17,6 +17,12 @@ MATERIAL_CHARS_MAX = 6_000
 REQUIRED_SHARE = 0.7
 """Of the summary's bound: what must be in it has to fit in it, and leave room for the rest."""
 
+REQUEST_LENGTHS = (240, 160, 100, 60)
+"""To which all requests are shortened, in turn, until they have room."""
+
+UNLISTED = "more requests, constraints, decisions or failures had no room"
+"""How the extractive summariser names what it could not list."""
+
 RAW_RUN_CHARS = 200
 """A run of this length shared with a raw payload is refused (C5)."""
 
@@ -86,13 +92,20 @@ def required(
     The second value names the positions of those for which it has no room.
 
     Constraints come first and are shortened before one is left out; then what an earlier summary kept (C7),
-    cancellations, the first and the newest request, decisions, the other requests, failures.
+    cancellations, the first and the newest request, decisions, failures, the other requests. Requests are all
+    shortened rather than some left out.
     """
-    found = segments(covered)
     budget = int(tokens_max * REQUIRED_SHARE)
+    ranked = list(_ranked(segments(covered), earlier))
+    for length in REQUEST_LENGTHS:
+        ranked = [_short(segment, length) if segment.section == "goal" else segment for segment in ranked]
+        if sum([_cost(segment) for segment in ranked]) <= budget:
+            break
     chosen: list[Segment] = []
     unlisted: set[int] = set()
-    for segment in _ranked(found, earlier):
+    for line in earlier.of("facts") if earlier else ():
+        unlisted |= tags(line) if UNLISTED in line else set()
+    for segment in ranked:
         fitting = next((form for form in _forms(segment) if _cost(form) <= budget), None)
         if fitting is None:
             unlisted |= tags(segment.text) if segment.position is None else {segment.position}
@@ -109,11 +122,15 @@ def _cost(segment: Segment) -> int:
 def _forms(segment: Segment) -> Iterator[Segment]:
     """A segment whole; a constraint also shorter, since a short one with its source is better than none."""
     yield segment
+    if segment.section == "constraints":
+        yield from (_short(segment, length) for length in (120, 60))
+
+
+def _short(segment: Segment, length: int) -> Segment:
     bare, sources = untagged(segment.text), tags(segment.text)
-    for length in (120, 60) if segment.section == "constraints" else ():
-        if len(bare) > length:
-            text = f"{clip(bare, length)} {tag(*sorted(sources))}" if sources else clip(bare, length)
-            yield replace(segment, text=text)
+    if len(bare) <= length:
+        return segment
+    return replace(segment, text=f"{clip(bare, length)} {tag(*sorted(sources))}" if sources else clip(bare, length))
 
 
 def _ranked(found: Sequence[Segment], earlier: Summary | None) -> Iterator[Segment]:
@@ -123,12 +140,11 @@ def _ranked(found: Sequence[Segment], earlier: Summary | None) -> Iterator[Segme
     yield from of["constraint"]
     yield from _earlier(earlier, "decisions")
     yield from of["cancelled"]
-    ends = requests[-1:] + requests[:1] if len(requests) > 1 else requests
-    yield from ends
+    yield from requests[-1:] + requests[:1] if len(requests) > 1 else requests
     yield from _earlier(earlier, "files")
     yield from of["decision"]
-    yield from reversed(requests[1:-1])
     yield from reversed(of["failure"])
+    yield from reversed(requests[1:-1])
     yield from _earlier(earlier, "goal")
     yield from _earlier(earlier, "facts")
 
@@ -137,7 +153,8 @@ def _earlier(earlier: Summary | None, section_id: str) -> Iterator[Segment]:
     if earlier is not None:
         for section in SECTIONS:
             if section.id == section_id:
-                yield from (Segment("earlier", item, section.id) for item in earlier.of(section.id))
+                items = (item for item in earlier.of(section.id) if UNLISTED not in item)
+                yield from (Segment("earlier", item, section.id) for item in items)
 
 
 def build(

@@ -123,13 +123,13 @@ def unspaced(text: str) -> str:
             stop += 1
         if stop - start >= _LETTERS_MIN:
             run = tokens[start:stop]
-            usual = min(b.start() - a.end() for a, b in pairwise(run))
+            gaps = [text[a.end() : b.start()] for a, b in pairwise(run)]
+            usual = max(set(gaps), key=lambda gap: (gaps.count(gap), -len(gap), gap))
             pieces.append(text[done : run[0].start()] + run[0][0])
-            for before, after in pairwise(run):
-                gap = text[before.end() : after.start()]
+            for gap, after in zip(gaps, run[1:], strict=True):
                 # Symbols that may belong to a token (an underscore in a key) stay; the spacing itself goes.
                 kept = gap.strip(" .-*|·•/,")
-                pieces.append((" " if len(gap) > usual and not kept else kept) + after[0])
+                pieces.append((" " if gap != usual and gap.isspace() else kept) + after[0])
             done = run[-1].end()
         start = max(stop, start + 1)
     pieces.append(text[done:])

@@ -9,6 +9,7 @@ from ..catalogue import Finding
 from .fold import fold_char
 
 _WORD = re.compile(r"[^\W\d_]{2,100}")
+_ENCLOSED = re.compile("[\u24b6-\u24e9\U0001f130-\U0001f189]{3,100}")
 _UNITS = frozenset("µμΩωΔδπ∂λσ")
 """Signs that stand beside Latin letters in units and formulas (µs, kΩ, Δt)."""
 _STYLED_MIN = 3
@@ -29,6 +30,9 @@ def find_homoglyphs(text: str) -> tuple[Finding, ...]:
                     span=word.span(),
                 ),
             )
+    if enclosed := _ENCLOSED.search(text):
+        message = f"the word at character {enclosed.start() + 1} is set in enclosed letters; write it in plain letters"
+        return (Finding(code="homoglyph", message=message, span=enclosed.span()),)
     return ()
 
 

@@ -41,6 +41,11 @@ def _has_authority(match: re.Match[str]) -> bool:
     return _STRONG.search(match["what"]) is not None
 
 
+def _has_joined_authority(match: re.Match[str]) -> bool:
+    """The same for words that were joined when the spaces between their letters were taken out."""
+    return re.search(r"all|any|every|previous|prior|earlier|above|your|system|safety", match["what"]) is not None
+
+
 _PLAIN_NOUNS = re.compile(r"\b(?:messages?|orders?|commands?|filters?|checks|limits|values|context|polic(?:y|ies))$")
 
 
@@ -145,6 +150,6 @@ RULES = (
     rule("exfiltration", "asks for what is meant to stay hidden", rf"\b{_SHOW} (?:(?:me|us|them|back|out|verbatim|all|of|the|a|short|copy|summary|full|list|text|contents?|here|now|exact|your|its|any|entire|complete|its own) ){{0,7}}{_SECRET_TEXT}"),
     rule("exfiltration", "asks for what is meant to stay hidden", r"\b(?:reveal|print|leak|expose|disclose|output|tell me|give me|hand over|recite|dump|surrender)(?:s|ing)? (?:(?:the|your|all|any|its|our|user's|users|me|this|every) ){1,3}(?:(?:secret|api|private|access|operator|signing|root|admin|master|ssh|encryption|current|stored|saved) ){0,3}(?:keys?|passwords?|passphrases?|credentials?|secrets?|tokens?|cookies)\b"),
     rule("exfiltration", "asks for what is meant to stay hidden", r"\b(?:operator|api|private|signing|root|master|access|secret|encryption) (?:key|token|password|secret|credential)s? (?:is|are|must|should|shall|has|have)(?: to)?(?: be)? (?:printed|shown|revealed|disclosed|output|sent|displayed|leaked|shared|posted|repeated|included)\b"),
-    rule("instruction", "tells the reader to set its rules aside", _DISGUISED, accept=_has_authority, guarded=True),
+    rule("instruction", "tells the reader to set its rules aside", _DISGUISED, accept=_has_joined_authority),
 )
 """Read in this order."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ..catalogue import Finding
 from ..message import Trust
 from . import deceptions, encoded, grants, instructions, languages, outflow
+from .concepts import read_together
 from .fold import View, disguised_views, plain_view
 from .rules import Rule, read
 
@@ -43,12 +44,20 @@ def _open(view: View, source: Trust) -> Iterator[Finding]:
     for hit in read(view.text, ALL):
         if any(start <= hit.start and hit.stop <= stop for start, stop in quotes):
             continue
-        yield _finding(hit.rule, view, hit.start, hit.stop)
+        yield _finding(hit.rule.code, hit.rule.says, view, hit.start, hit.stop)
+    for together, start, stop in read_together(_without(view.text, quotes), outside=source not in _WIDE_TRUST):
+        yield _finding(together.code, together.says, view, start, stop)
 
 
-def _finding(rule: Rule, view: View, start: int, stop: int) -> Finding:
-    message = f"it {rule.says}; write down the fact, not an order"
-    return Finding(code=rule.code, message=message, span=view.span(start, stop))
+def _finding(code: str, says: str, view: View, start: int, stop: int) -> Finding:
+    message = f"it {says}; write down the fact, not an order"
+    return Finding(code=code, message=message, span=view.span(start, stop))
+
+
+def _without(text: str, quotes: tuple[tuple[int, int], ...]) -> str:
+    for start, stop in quotes:
+        text = text[:start] + " " * (stop - start) + text[stop:]
+    return text
 
 
 def _excused(text: str) -> tuple[tuple[int, int], ...]:

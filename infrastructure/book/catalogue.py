@@ -17,7 +17,10 @@ BUILT_IN: tuple[type[Projection], ...] = (Context, Candidates, Revisions, Memory
 
 
 def standard(plugins: Sequence[str] = ()) -> list[type[Projection]]:
-    """The built-in projections and the named plug-ins; nothing else is imported. Raises InputError ``unknown_plug_in``."""
+    """The built-in projections and the named plug-ins; nothing else is imported.
+
+    Raises InputError ``unknown_plug_in``.
+    """
     found: list[type[Projection]] = list(BUILT_IN)
     if not plugins:
         return found

@@ -25,8 +25,11 @@ class Memory:
         return [Answer(entry) for entry in self.show()["entries"]]
 
     def show(self, revision: int | None = None, *, at: int | None = None) -> Answer:
-        """A revision (the current one, a number, or that in force at a position): ``revision``, ``digest``, ``entries``,
-        ``file``. Raises MemoryFault ``unknown_revision``."""
+        """A revision (the current one, a number, or that in force at a position).
+
+        ``revision``, ``digest``, ``entries``, ``file``. Raises ``unknown_revision``, ``unknown_position``.
+        """
+        self._runtime.require_position(at)
         return Answer(remembering.show(self._runtime, self._publisher, revision, at))
 
     def revisions(self) -> list[Answer]:
@@ -38,7 +41,8 @@ class Memory:
         return Answer(remembering.diff(self._runtime, self._publisher, a, b))
 
     def blame(self, revision: int | None = None) -> list[Answer]:
-        """Where each entry came from: ``entry``, ``text``, ``revision``, ``operation``, ``run``, ``messages``, ``actor``."""
+        """Where each entry came from: ``entry``, ``text``, ``revision``, ``operation``, ``run``, ``messages``
+        and ``actor``."""
         return [Answer(row) for row in remembering.blame(self._runtime, self._publisher, revision)]
 
     def propose(self, operation: JSON) -> Answer:

@@ -12,10 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from ...domain.checks import check_document, check_entry
-from ...domain.errors import InputError, SessionError
-from ...domain.file_judgement import Checks
-from ...domain.limits import MemoryLimits
+from ...domain.errors import InputError, MemoryFault, SessionError, StoreError
 from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
@@ -52,10 +49,6 @@ class Minutebook:
             runtime.settings,
             runtime.now,
             advance=_advancing(runtime),
-            checks=Checks(
-                entry=lambda text: check_entry(text, "user", entry_chars_max=runtime.settings.entry_chars_max),
-                document=lambda texts: check_document(texts, MemoryLimits.of(runtime.settings)),
-            ),
         )
         self._curating = Curating(runtime, self._publisher, curator, automatic=automatic)
         self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
@@ -129,7 +122,11 @@ class Minutebook:
 
     def _start(self) -> None:
         # A start is a writer: what dead owners left open is ended, a half-done file write is finished (M2, D5).
-        self._publisher.recover()
+        try:
+            self._publisher.recover()
+        except (MemoryFault, StoreError) as error:
+            # A bad memory file or a busy lock is named by status; it never keeps a conversation from starting (S3).
+            self._curating.last_error = f"{error.code}: {error.message}"
         for session in looking.sessions_with_open_run(self._runtime):
             conversation.interrupt_if_dead(self._runtime, session)
         self._curating.start()
@@ -171,6 +168,11 @@ class Minutebook:
         else:
             conversation.require_session(self._runtime, id or self.latest_session())
         return Session(self, id or self.latest_session(), resume=resume)
+
+    def find_session(self, id: str) -> Session:
+        """The session of that id, neither made nor opened again. Raises SessionError ``unknown_session``."""
+        conversation.require_session(self._runtime, id)
+        return Session(self, id)
 
     def sessions(self) -> list[Answer]:
         """All sessions, the latest first: ``session``, ``messages``, ``runs``, ``tokens``, ``compactions``."""
@@ -247,6 +249,10 @@ class Minutebook:
     def trace(self, position: int) -> list[Answer]:
         """The chain of events behind a position, and what came of it (E4)."""
         return [Answer(item) for item in tracing.trace(self._runtime, position)]
+
+    def recall(self, position: int, around: int = 0) -> list[Answer]:
+        """The original message at a position, with ``around`` neighbours on either side (D17)."""
+        return [Answer(known) for known in looking.recall(self._runtime, position, around)]
 
     def verify(self) -> Answer:
         """Replays the log and recomputes everything: ``ok``, ``events``, ``head``, ``checks`` (E1)."""

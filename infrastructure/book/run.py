@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ...domain.catalogue import Usage
 from ...domain.errors import SessionError
 from ...domain.message import JSON, Trust
-from ..work.conversation import Entry, Lease, RunRef, end_run, interrupt, record
+from ..work.conversation import Entry, RunRef, end_run, interrupt, record
+from ..work.leases import Lease
 from ..work.proposals import propose
 from ..work.runtime import new_id
 from ..work.sources import from_caller

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...domain.errors import InputError
 from ...domain.message import JSON
 from ..work import conversation, looking
 from ..work.compressor import Compressor
-from ..work.conversation import Entry, Lease, RunRef
+from ..work.conversation import Entry, RunRef
 from ..work.freezer import Freezer
+from ..work.leases import Lease, renew_lease
 from ..work.runtime import new_id
 from ..work.sources import from_caller
 from .answers import Answer, RecordedMessage
@@ -70,7 +72,13 @@ class Session:
     def messages(
         self, at: int | None = None, *, limit: int | None = None, before: int | None = None
     ) -> list[RecordedMessage]:
-        """Every message as it was recorded, each with its state in the context now or at a position (M1, C7)."""
+        """Every message as it was recorded, each with its state in the context now or at a position (M1, C7).
+
+        ``limit`` keeps the last ones, ``before`` only those before a position. Raises InputError ``unknown_position``.
+        """
+        self._runtime.require_position(at)
+        if limit is not None and limit < 0:
+            raise InputError(f"limit must be 0 or more, not {limit}", code="bad_option")
         return [
             RecordedMessage(original, known)
             for original, known in looking.messages(self._runtime, self.id, at=at, limit=limit, before=before)
@@ -82,8 +90,9 @@ class Session:
     ) -> Context:  # fmt: skip
         """What a model would see, or saw at a position; only reads (C8, C11).
 
-        Raises CompactionNeeded when it would not fit the window without a summary.
+        Raises CompactionNeeded when it would not fit the window without a summary, InputError ``unknown_position``.
         """
+        self._runtime.require_position(at)
         return Context.of(
             self._compressor.look(at=at, window=window, system=system, tools=None if tools is None else tuple(tools))
         )
@@ -105,5 +114,5 @@ class Session:
     def _shown_context(self, ref: RunRef, lease: Lease, *, system: str, tools: tuple[JSON, ...]) -> Context:
         now = self._runtime.now()
         if lease.due(now):
-            conversation.renew_lease(self._runtime, ref, now)
+            renew_lease(self._runtime, ref, now)
         return Context.of(self._compressor.show(ref, system=system, tools=tools))

@@ -54,6 +54,7 @@ class Database:
         if self.path is not None and access == "write":
             _create_private(self.path)
         self._lock = threading.RLock()
+        self._closed = False
         self._writer: Connection | None = None
         self._memory = _memory_name() if self.path is None or (self.absent and access != "write") else None
         # A shared memory database lives as long as its last connection: this one keeps it.
@@ -70,6 +71,7 @@ class Database:
         if self.access != "write":
             raise StoreError("the book was opened for reading; open it for writing to change it", code="read_only")
         with self._lock, guard():
+            self._check_open()
             if self._writer is None:
                 self._writer = self.engine.connect()
                 if not self.sqlite:
@@ -94,7 +96,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection for reading, in one consistent snapshot."""
-        with guard(), self.views.connect() as connection:
+        with guard(), self._viewing() as connection:
             if self.sqlite:
                 connection.exec_driver_sql("BEGIN")
             try:
@@ -105,7 +107,7 @@ class Database:
     @contextmanager
     def projecting(self) -> Iterator[Connection]:
         """A transaction for projection rows and cursors; commits at the end, rolls back on an exception."""
-        with guard(), self.views.connect() as connection:
+        with guard(), self._viewing() as connection:
             if self.sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             else:
@@ -118,8 +120,25 @@ class Database:
                 raise
             connection.commit()
 
+    @contextmanager
+    def _viewing(self) -> Iterator[Connection]:
+        self._check_open()
+        with self.views.connect() as connection:
+            try:
+                yield connection
+            finally:
+                # Given back after close(), it would wait in a pool that nobody empties any more.
+                if self._closed:
+                    connection.detach()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError("the book was closed; open it again", code="store_closed")
+
     def close(self) -> None:
+        """Gives every connection back; the last one of a process checkpoints SQLite's write-ahead log."""
         with self._lock:
+            self._closed = True
             if self._writer is not None:
                 writer, self._writer = self._writer, None
                 writer.close()

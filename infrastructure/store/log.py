@@ -78,7 +78,7 @@ class Log:
             from .postgres import append_postgres
 
             positions = append_postgres(self.database, stored, expects, within)
-        for listener in self._listeners:
+        for listener in tuple(self._listeners):
             listener(positions[-1] if positions else 0)
         return positions
 
@@ -143,9 +143,13 @@ class Log:
         with self.database.writer() as writer:
             return scrub(self.database, writer)
 
-    def on_append(self, listener: Callable[[int], None]) -> None:
-        """Calls ``listener`` with the last position after each append of this process: a hint, never the truth."""
+    def on_append(self, listener: Callable[[int], None]) -> Callable[[], None]:
+        """Calls ``listener`` with the last position after each append of this process: a hint, never the truth.
+
+        Returns what takes the listener away again.
+        """
         self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     # --- read
 
@@ -163,11 +167,21 @@ class Log:
         with self.database.reading() as connection:
             return self._one(connection, "SELECT max(version) FROM events WHERE stream = ?", (self._key(stream),)) or 0
 
-    def stream(self, stream: UUID, *, after: int = 0, newest_first: bool = False, limit: int = -1) -> list[LoggedEvent]:
-        """Events of one stream after a version, oldest or newest first."""
-        order = "DESC" if newest_first else "ASC"
-        tail = f"WHERE stream = ? AND version > ? ORDER BY version {order}"
+    def stream(
+        self,
+        stream: UUID,
+        *,
+        after: int = 0,
+        upto: int | None = None,
+        newest_first: bool = False,
+        limit: int = -1,
+    ) -> list[LoggedEvent]:
+        """Events of one stream with ``after < version <= upto``, oldest or newest first."""
         arguments: tuple[Any, ...] = (self._key(stream), after)
+        tail = "WHERE stream = ? AND version > ?"
+        if upto is not None:
+            tail, arguments = tail + " AND version <= ?", (*arguments, upto)
+        tail += f" ORDER BY version {'DESC' if newest_first else 'ASC'}"
         if limit >= 0:
             tail, arguments = tail + " LIMIT ?", (*arguments, limit)
         with self.database.reading() as connection:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from ...domain.errors import InputError, StoreError
@@ -107,6 +107,16 @@ class Projections:
         if first is not None:
             raise first
 
+    def refresh(self, name: str) -> StoreError | None:
+        """Brings a projection up to date as far as it may and can, before a look; returns what stood in the way."""
+        if self.database.access == "read_only":
+            return None
+        try:
+            self._catch_up(self._known(name).name)
+        except StoreError as error:
+            return error
+        return None
+
     def _catch_up(self, name: str) -> Cursor:
         cursor = self._workers[name].catch_up()
         if cursor is None:
@@ -163,11 +173,6 @@ class Projections:
                     after = cursor.position
                 overlay.fold(self.log, connection, copy, target, after=after)
                 yield copy.projection, target
-
-    def refresh(self) -> None:
-        """Brings every projection as far as this book may, for a look at ``status``; what halts is named there."""
-        for name in self.names:
-            self._try_catch_up(name)
 
     def _try_catch_up(self, name: str) -> None:
         if self.database.access == "read_only":
@@ -302,6 +307,14 @@ class Projections:
         """The hash over every live row of a projection, in order of the primary keys. Raises ``projection_damaged``."""
         with self.database.reading() as connection, self._damage(name):
             return dump_hash(connection, self._known(name))
+
+    def count(self, name: str) -> int:
+        """How many rows a projection has. Raises ``projection_damaged``."""
+        with self.database.reading() as connection, self._damage(name):
+            return sum(
+                connection.execute(select(func.count()).select_from(table)).scalar_one()
+                for table in self._known(name).tables
+            )
 
     def drop(self, name: str) -> None:
         """Removes the tables and the cursor of a projection, loaded or not; the log keeps everything (E5)."""

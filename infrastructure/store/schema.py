@@ -182,6 +182,14 @@ def check_version(found: int) -> None:
         )
 
 
+def sqlite_statements() -> list[str]:
+    """What makes the schema on SQLite: tables, indexes, guards."""
+    tables = [table for table in metadata.sorted_tables if table is not store_schema]
+    indexes = sorted((index for table in tables for index in table.indexes), key=lambda index: str(index.name))
+    made: list[CreateTable | CreateIndex] = [*map(CreateTable, tables), *map(CreateIndex, indexes)]
+    return [*(str(element.compile(dialect=sqlite.dialect())) for element in made), *_SQLITE_GUARDS]
+
+
 def _prepare_sqlite(database: Database) -> None:
     empty_reader = database.access != "write" and (database.absent or database.path is None)
     with guard(), database.views.connect() as connection:
@@ -210,15 +218,9 @@ def _prepare_sqlite(database: Database) -> None:
             version = run("PRAGMA user_version").scalar_one()
             check_version(version)
             if not version:
-                dialect = sqlite.dialect()
-                for table in metadata.sorted_tables:
-                    if table is not store_schema:
-                        run(str(CreateTable(table).compile(dialect=dialect)))
-                    for index in sorted(table.indexes, key=lambda index: str(index.name)):
-                        run(str(CreateIndex(index).compile(dialect=dialect)))
+                for statement in sqlite_statements():
+                    run(statement)
                 run("INSERT INTO log_head VALUES (1, 0, ?)", (GENESIS,))
-                for guard_statement in _SQLITE_GUARDS:
-                    run(guard_statement)
                 run(f"PRAGMA application_id={APPLICATION_ID}")
                 run(f"PRAGMA user_version={SCHEMA_VERSION}")
             run("COMMIT")

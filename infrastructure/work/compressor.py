@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
-from sqlalchemy import select
-
 from ...domain.acceptance import Accepted, Prepared, Rejected, accept, prepare, read
 from ...domain.breaker import Attempt, Rest, rest
 from ...domain.catalogue import (
@@ -120,6 +118,7 @@ class Compressor:
                 policy,
                 seen.open_run,
                 session=self._session,
+                reported=seen.reported,
                 suspended=seen.suspended,
             )
             if isinstance(decision, Fits) or note:
@@ -387,19 +386,7 @@ class Compressor:
 
     def _proves(self, built: Built) -> bool:
         with self._runtime.projections.reading("context") as (view, connection):
-            table = view.shown
-            return (
-                connection.execute(
-                    select(table.c.position)
-                    .where(
-                        table.c.workspace == self._runtime.workspace,
-                        table.c.session == self._session,
-                        table.c.digest == digest(built),
-                    )
-                    .limit(1)
-                ).first()
-                is not None
-            )
+            return history.was_shown(view, connection, self._runtime.workspace, self._session, digest(built))
 
     def _last_preamble(self, position: int | None) -> Preamble:
         """The system prompt and tools of the last request at or before a position, with today's memory block."""

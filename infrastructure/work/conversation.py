@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import Connection
@@ -32,8 +33,9 @@ from ...domain.message import TRUST_ORDER
 from ...domain.streams import message_stream, runs_stream, session_stream
 from ...domain.tokens import COUNTER
 from .identity import is_dead
+from .leases import Lease, last_seen, write_lease
 from .runtime import Runtime, new_id
-from .sources import Source
+from .sources import Source, decode
 
 RETRIES = 5
 """Times that a decision is made anew when another writer was first."""
@@ -167,7 +169,7 @@ def interrupt_if_dead(runtime: Runtime, session: str) -> bool:
         reason = is_dead(
             body.owner,
             now=runtime.now(),
-            last_seen=_last_seen(runtime, started),
+            last_seen=last_seen(runtime, started),
             lease_seconds=body.lease_seconds,
         )
         if reason is None:
@@ -192,7 +194,7 @@ def _interrupt(runtime: Runtime, started: LoggedEvent, reason: str) -> None:
     envelope = runtime.envelope(
         started.stream, started.version + 1, actor="minutebook", session=session, run=run, causation=started.position
     )
-    ended = RunInterrupted(envelope=envelope, reason=reason)  # type: ignore[arg-type]
+    ended = RunInterrupted(envelope=envelope, reason=reason)
     withdrawn = [
         CandidateWithdrawn(
             envelope=runtime.envelope(
@@ -208,19 +210,6 @@ def _interrupt(runtime: Runtime, started: LoggedEvent, reason: str) -> None:
         runtime.log.append([ended, *withdrawn])
     except StreamConflict:
         return  # Somebody else ended it: that is what was wanted.
-
-
-def _last_seen(runtime: Runtime, started: LoggedEvent) -> datetime:
-    with runtime.log.database.reading() as connection:
-        text = connection.exec_driver_sql(
-            "SELECT expires FROM leases WHERE name = " + ("?" if runtime.log.database.sqlite else "%s"),
-            (_lease_name(runtime, started.session, started.run),),
-        ).scalar()
-    return max(started.time, datetime.fromisoformat(text)) if text else started.time
-
-
-def _lease_name(runtime: Runtime, session: str | None, run: str | None) -> str:
-    return f"run:{runtime.workspace}:{session}:{run}"
 
 
 def proposals(runtime: Runtime, session: str, run: str) -> Iterator[LoggedEvent]:
@@ -352,7 +341,7 @@ def _recorded_before(
             run=run.run,
         ) from conflict
     for event, earlier in zip(events, found, strict=True):
-        if earlier is None or (earlier.payload != event.payload and not earlier.erased):
+        if earlier is None or not (earlier.erased or _same(event, earlier)):
             raise MessageError(
                 f"message id {event.message!r} is taken in session {session!r} by other content"
                 if earlier is not None
@@ -369,36 +358,17 @@ def _recorded_before(
     return [earlier.position for earlier in found if earlier is not None]
 
 
-# --- leases
-
-
-class Lease:
-    """When a run's lease was last written: it is renewed at half its time, not at every append (M2)."""
-
-    def __init__(self, written: datetime, seconds: float) -> None:
-        self._written = written
-        self._half = timedelta(seconds=seconds / 2)
-
-    def due(self, now: datetime) -> bool:
-        if now - self._written < self._half:
-            return False
-        self._written = now
+def _same(event: MessageRecorded, earlier: LoggedEvent) -> bool:
+    """Equal content under one id, in whatever order its keys were given: a caller builds a message anew to retry."""
+    if earlier.payload == event.payload:
         return True
-
-
-def renew_lease(runtime: Runtime, run: RunRef, now: datetime) -> None:
-    """Renews the lease of a run that reads for long without appending."""
-    with runtime.log.database.projecting() as connection:
-        write_lease(runtime, connection, run, now)
-
-
-def write_lease(runtime: Runtime, connection: Connection, run: RunRef, now: datetime) -> None:
-    mark = "?" if runtime.log.database.sqlite else "%s"
-    connection.exec_driver_sql(
-        f"INSERT INTO leases VALUES ({mark}, {mark}, 1, {mark}) "  # noqa: S608 - placeholders only
-        "ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, expires = excluded.expires",
-        (_lease_name(runtime, run.session, run.run), runtime.id, now.isoformat()),
-    )
+    body = earlier.body
+    assert isinstance(body, MessageRecorded)
+    assert event.payload is not None
+    assert earlier.payload is not None
+    found = (decode(event.payload, event.encoding), decode(earlier.payload, body.encoding))
+    # As text: in Python 1, 1.0 and True are equal, in JSON they are three things.
+    return json.dumps(found[0], sort_keys=True) == json.dumps(found[1], sort_keys=True)
 
 
 def run_is_open(session: str) -> SessionError:

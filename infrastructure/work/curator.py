@@ -55,6 +55,21 @@ class Inputs:
     def ids(self) -> tuple[str, ...]:
         return tuple(row.candidate for row in self.rows)
 
+    def redacted(self) -> tuple[Refusal, ...]:
+        """Those that were proposed with a credential: what is stored of them is not what was meant (D4)."""
+        return tuple(
+            Refusal(check="credential", entry=row.candidate, message="it held a credential when it was proposed")
+            for row in self.rows
+            if "credential" in row.findings
+        )
+
+    def without(self, names: frozenset[str]) -> Inputs:
+        return Inputs(
+            tuple(row for row in self.rows if row.candidate not in names),
+            tuple(value for value in self.values if value.id not in names),
+            self.versions,
+        )
+
 
 class Curating:
     """The curator of one book: explicit jobs, and those in the background."""
@@ -151,9 +166,14 @@ class Curating:
                 return _answer(None, "nothing", None, ())
             job = new_id("j")
             try:
-                return self._attempt(job, inputs)
+                secrets = inputs.redacted()
+                if secrets:
+                    inputs = self._refuse_redacted(job, inputs, secrets)
+                answer = self._attempt(job, inputs) if inputs.rows else _answer(job, "rejected", None, ())
             except StreamConflict:
                 continue
+            answer["reasons"] = [reason.model_dump(mode="json") for reason in secrets] + answer["reasons"]
+            return answer
         return _answer(None, "failed", None, (Refusal(check="busy", entry="job", message="others kept writing"),))
 
     def _inputs(self) -> Inputs:
@@ -165,7 +185,7 @@ class Curating:
         for row in rows:
             last = runtime.log.last(candidate_stream(runtime.workspace, row.candidate))
             operation = operation_of(events[row.position].payload)
-            if last is None or last.position != row.changed or operation is None:
+            if last is None or last.position != row.pending_since or operation is None:
                 continue  # Settled meanwhile, or erased: nothing is left to take in.
             kept.append(row)
             versions[row.candidate] = last.version
@@ -260,6 +280,15 @@ class Curating:
         return _answer(job, "committed", done.revision, reasons)
 
     # --- what came to nothing
+
+    def _refuse_redacted(self, job: str, inputs: Inputs, secrets: tuple[Refusal, ...]) -> Inputs:
+        names = frozenset(reason.entry for reason in secrets)
+        events = [self._refusal(job, inputs, reason.entry, (reason,)) for reason in secrets]
+        left = inputs.without(names)
+        if not left.rows:
+            events.append(self._rejection(job, tuple(sorted(names)), secrets, Usage(), ""))
+        self._append(events)
+        return left
 
     def _refusal(self, job: str, inputs: Inputs, name: str, reasons: Sequence[Refusal]) -> Event:
         row = next(row for row in inputs.rows if row.candidate == name)

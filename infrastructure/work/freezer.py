@@ -64,14 +64,18 @@ class Freezer:
 
     def _latest(self, position: int | None = None) -> Frozen:
         with self._runtime.projections.reading("revisions") as (view, connection):
-            found = revisions.at_position(view, connection, self._runtime.workspace, position)
-        if found is None:
+            revision = revisions.at_position(view, connection, self._runtime.workspace, position)
+            shown = (
+                None
+                if revision is None
+                else revisions.blame(view, connection, self._runtime.workspace, revision.revision)
+            )
+        if revision is None:
             return Frozen(0, digest(render(())), "", False)
-        revision = found.revision
         # A file that was deleted means: nothing is to be remembered for now (D11).
         if position is None and self._publisher.state().state == "missing":
             return Frozen(revision.revision, digest(render(())), "", False)
-        entries = [(entry.entry, entry.text) for entry in found.entries]
+        entries = [(entry.entry, entry.text) for entry in shown or ()]
         return Frozen(revision.revision, revision.digest, memory_block(revision.revision, entries), False)
 
     def _record(self, latest: Frozen, run: str | None) -> Frozen:

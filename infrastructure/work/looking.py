@@ -271,7 +271,8 @@ def _moment(text: str | None) -> str | None:
 
 def projections(runtime: Runtime) -> list[dict[str, Any]]:
     """Where each projection stands; a look brings them up to date first, as far as it may."""
-    runtime.projections.refresh()
+    for name in runtime.projections.names:
+        runtime.projections.refresh(name)
     return [
         {
             "name": row.name,

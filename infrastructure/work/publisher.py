@@ -5,17 +5,19 @@ Every change holds the workspace's lock, recovers first, and goes through ``Writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace as changed
 from datetime import datetime
 
-from ...domain.file_judgement import NO_CHECKS, Accepted, Checks, Rejected, accept
-from ...domain.catalogue import EntryFact
-from ...domain.document import digest, render
+from ...domain.catalogue import RevisionKind
+from ...domain.checks import CHECKS
+from ...domain.curation import Adopted, Declined, Entry, adopt_edit, readmit
+from ...domain.document import digest, parse, render
 from ...domain.errors import MemoryFault, StreamConflict
 from ...domain.limits import MemoryLimits
-from ...domain.revision import Draft, MemoryDocument, Revision, keep_ids
+from ...domain.revision import Draft, MemoryDocument, Revision
+from ...domain.tokens import count_text
 from ..settings import Settings
 from ..store.failpoints import failpoint
 from ..store.log import Log
@@ -42,7 +44,6 @@ class Publisher:
         clock: Callable[[], datetime],
         *,
         advance: Advance | None = None,
-        checks: Checks = NO_CHECKS,
         local: Callable[[], bool] = lambda: True,
     ) -> None:
         """``advance`` moves the cursor of ``memory_file`` on the connection that it is given; ``local`` says whether
@@ -51,7 +52,6 @@ class Publisher:
         self.workspace = workspace
         self.writer = Writer(self.ledger, workspace)
         self.limits = MemoryLimits.of(settings)
-        self.checks = checks
         self.local = local
 
     # --- looking
@@ -133,12 +133,12 @@ class Publisher:
             try:
                 if isinstance(look, Refused):
                     raise found.error()
-                accepted = self._canonical(look, fix, allow)
+                draft, fixes = self._edited(document, look.data, fix=fix, allow=allow, actor=actor)
             except MemoryFault:
                 self.writer.report(document, found)
                 raise
             failpoint("sync.validated")
-            return self._take_in(document, look, self._manual(document, accepted, actor), accepted)
+            return self._take_in(document, look, draft, fixes)
 
     def restore(
         self, number: int, *, discard_edit: bool = False, allow: Collection[str] = (), actor: str = "person"
@@ -152,7 +152,7 @@ class Publisher:
             recover(self.ledger, self.workspace)
             document, look = self.ledger.document(), self.workspace.look()
             old = self.revision(number)
-            draft = self._restored(document, old, self._passing(_snapshot(old), allow, f"revision {number}"), actor)
+            draft = self._restored(document, old, allow, actor)
             failpoint("restore.chosen")
             found = self.writer.state(document, look)
             edited = isinstance(look, Bytes) and not found.clean
@@ -166,7 +166,7 @@ class Publisher:
                 displaced = (self.ledger.record_displaced(document, look.data, actor=actor),)
                 failpoint("restore.displaced")
                 document = self.ledger.document()
-                draft = self._restored(document, old, self._passing(_snapshot(old), allow, f"revision {number}"), actor)
+                draft = self._restored(document, old, allow, actor)
             done = self.writer.write(document, draft, look)
             return changed(done, displaced=displaced + done.displaced)
 
@@ -180,7 +180,8 @@ class Publisher:
             document, look = self.ledger.document(), self.workspace.look()
             if isinstance(look, Absent) and document.current is not None:
                 refuse_early(self.workspace, look)
-                replace(self.workspace, _snapshot(document.current), revision=document.current.number, base=None)
+                data = render([entry.text for entry in _readable(document.current)])
+                replace(self.workspace, data, revision=document.current.number, base=None)
                 return True
             self.writer.require_clean(document, look)
             return False
@@ -206,20 +207,9 @@ class Publisher:
             detail="another host owns the memory file of this workspace; change memory there",
         )
 
-    def _canonical(self, look: Bytes, fix: bool, allow: Collection[str]) -> Accepted:
-        accepted = self._passing(look.data, allow, self.workspace.name)
-        if accepted.fixes and not fix:
-            raise MemoryFault(
-                f"{self.workspace.name} differs from its canonical form ({', '.join(accepted.fixes)}); "
-                "'minutebook memory sync --fix' puts that right and takes it in",
-                code="memory_not_canonical",
-                fixes=list(accepted.fixes),
-            )
-        return accepted
-
-    def _take_in(self, document: MemoryDocument, look: Bytes, draft: Draft, accepted: Accepted) -> Published:
-        if accepted.fixes:
-            return changed(self.writer.write(document, draft, look), fixed=accepted.fixes)
+    def _take_in(self, document: MemoryDocument, look: Bytes, draft: Draft, fixes: tuple[str, ...]) -> Published:
+        if fixes:
+            return changed(self.writer.write(document, draft, look), fixed=fixes)
         again = self.workspace.look()
         if not isinstance(again, Bytes) or again.digest != look.digest:
             raise FileChanged(f"{self.workspace.name} was changed while it was read; run sync again")
@@ -235,43 +225,84 @@ class Publisher:
         revision = self.ledger.record(document, draft)
         return Published(revision.number, revision.digest)
 
-    def _passing(self, data: bytes, allow: Collection[str], what: str) -> Accepted:
-        match accept(data, self.limits, self.checks, allow=allow):
-            case Accepted() as accepted:
-                return accepted
-            case Rejected(problems=problems):
-                first = problems[0]
-                more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-                raise MemoryFault(
-                    f"{what}, line {first.line}: {first.message}{more}; correct it, or let a finding of the checks "
-                    "pass with --allow CODE",
-                    code="memory_invalid",
-                    problems=[{"line": p.line, "code": p.code, "message": p.message} for p in problems],
-                )
-
-    def _manual(self, document: MemoryDocument, accepted: Accepted, actor: str) -> Draft:
-        facts = keep_ids(accepted.texts, document.next, _known(document.current), actor=actor)
-        return Draft("manual", accepted.texts, facts, overrides=accepted.overrides, actor=actor)
-
-    def _restored(self, document: MemoryDocument, old: Revision, accepted: Accepted, actor: str) -> Draft:
-        facts = keep_ids(accepted.texts, document.next, _known(document.current), _known(old), actor=actor)
-        return Draft(
-            "restored", accepted.texts, facts, restored_from=old.number, overrides=accepted.overrides, actor=actor
+    def _edited(
+        self, document: MemoryDocument, data: bytes, *, fix: bool, allow: Collection[str], actor: str
+    ) -> tuple[Draft, tuple[str, ...]]:
+        """A manual revision from the bytes of a file, and the harmless differences that it puts right."""
+        verdict = adopt_edit(
+            parse(data, self.limits),
+            _entries(document.current),
+            revision=document.next,
+            fix=True,
+            allow=allow,
+            actor=actor,
+            limits=self.limits,
+            count=count_text,
         )
+        if isinstance(verdict, Declined):
+            raise _invalid(self.workspace.name, "line", verdict)
+        if verdict.fixed and not fix:
+            raise MemoryFault(
+                f"{self.workspace.name} differs from its canonical form ({', '.join(verdict.fixed)}); "
+                "'minutebook memory sync --fix' puts that right and takes it in",
+                code="memory_not_canonical",
+                fixes=list(verdict.fixed),
+            )
+        return _draft("manual", verdict, actor), verdict.fixed
+
+    def _restored(self, document: MemoryDocument, old: Revision, allow: Collection[str], actor: str) -> Draft:
+        """A restored revision from an old snapshot; text that is in memory now keeps its id of now."""
+        if old.kind == "displaced" and old.raw is not None:
+            draft, _ = self._edited(document, old.raw, fix=True, allow=allow, actor=actor)
+            return changed(draft, kind="restored", restored_from=old.number)
+        current = _entries(document.current)
+        verdict = readmit(
+            _with_ids_of(current, _readable(old)), current, allow=allow, limits=self.limits, count=count_text
+        )
+        if isinstance(verdict, Declined):
+            raise _invalid(f"revision {old.number}", "entry", verdict)
+        return changed(_draft("restored", verdict, actor), restored_from=old.number)
 
 
-def _known(revision: Revision | None) -> list[tuple[str, EntryFact]]:
+def _draft(kind: RevisionKind, verdict: Adopted, actor: str) -> Draft:
+    return Draft(
+        kind,
+        tuple(entry.text for entry in verdict.entries),
+        tuple(entry.fact for entry in verdict.entries),
+        overrides=verdict.overrides,
+        receipt=CHECKS,
+        actor=actor,
+    )
+
+
+def _invalid(what: str, where: str, verdict: Declined) -> MemoryFault:
+    first, more = verdict.problems[0], len(verdict.problems) - 1
+    return MemoryFault(
+        f"{what}, {where} {first.line}: {first.message}{f' (and {more} more)' if more else ''}; correct it, or let a "
+        "finding of the checks pass with --allow CODE",
+        code="memory_invalid",
+        problems=[{where: p.line, "code": p.code, "message": p.message} for p in verdict.problems],
+    )
+
+
+def _entries(revision: Revision | None) -> tuple[Entry, ...]:
     if revision is None or revision.texts is None:
-        return []
-    return list(zip(revision.texts, revision.facts, strict=False))
+        return ()
+    return tuple(Entry(fact, text) for fact, text in zip(revision.facts, revision.texts, strict=True))
 
 
-def _snapshot(revision: Revision) -> bytes:
-    """The bytes of a revision. Raises MemoryFault ``revision_erased``."""
-    if revision.kind == "displaced" and revision.raw is not None:
-        return revision.raw
+def _with_ids_of(current: Sequence[Entry], snapshot: Sequence[Entry]) -> tuple[Entry, ...]:
+    known = {entry.text: entry for entry in current}
+    ids = [entry.id for entry in snapshot]
+    return tuple(
+        known[entry.text] if entry.text in known and known[entry.text].id not in ids else entry for entry in snapshot
+    )
+
+
+def _readable(revision: Revision) -> tuple[Entry, ...]:
+    """The entries of a revision. Raises MemoryFault ``revision_erased``."""
     if revision.texts is None or revision.kind == "displaced":
         raise MemoryFault(
             f"the text of revision {revision.number} was erased; choose another one", code="revision_erased"
         )
-    return render(revision.texts)
+    return _entries(revision)

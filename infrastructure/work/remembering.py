@@ -11,7 +11,7 @@ from ...domain.operations import Replace, singles
 from ...domain.streams import candidate_stream
 from ...projections import candidates
 from ...projections.revisions import queries as revisions
-from ...projections.revisions.queries import EntryRow, RevisionRow, Snapshot
+from ...projections.revisions.queries import EntryRow, RevisionRow
 from .proposals import operation_of
 from .publisher import Publisher
 from .runtime import Runtime
@@ -22,27 +22,30 @@ if TYPE_CHECKING:
 
 def show(runtime: Runtime, publisher: Publisher, revision: int | None, at: int | None) -> dict[str, Any]:
     """One revision with its entries, and how the file stands now."""
-    found = _snapshot(runtime, revision, at)
+    row, entries = _snapshot(runtime, revision, at)
     state = publisher.state()
     return {
-        "revision": 0 if found is None else found.revision.revision,
-        "kind": None if found is None else found.revision.kind,
-        "digest": None if found is None else found.revision.digest,
-        "entries": [] if found is None else [{"id": entry.entry, "text": entry.text} for entry in found.entries],
+        "revision": 0 if row is None else row.revision,
+        "kind": None if row is None else row.kind,
+        "digest": None if row is None else row.digest,
+        "entries": [{"id": entry.entry, "text": entry.text} for entry in entries],
         "file": {"state": state.state, "path": state.path},
     }
 
 
-def _snapshot(runtime: Runtime, revision: int | None, at: int | None = None) -> Snapshot | None:
+def _snapshot(
+    runtime: Runtime, revision: int | None, at: int | None = None
+) -> tuple[RevisionRow | None, tuple[EntryRow, ...]]:
     with runtime.projections.reading("revisions") as (view, connection):
-        if revision is None:
-            return revisions.at_position(view, connection, runtime.workspace, at)
-        found = revisions.show(view, connection, runtime.workspace, revision)
-    if found is None and revision == 0:
-        return None
-    if found is None or found.revision.status != "committed":
+        row = (
+            revisions.at_position(view, connection, runtime.workspace, at)
+            if revision is None
+            else revisions.revision(view, connection, runtime.workspace, revision)
+        )
+        entries = None if row is None else revisions.show(view, connection, runtime.workspace, row.revision)
+    if revision and (row is None or row.status != "committed"):
         raise unknown(revision)
-    return found
+    return row, entries or ()
 
 
 def unknown(revision: int) -> MemoryFault:
@@ -123,8 +126,8 @@ def _operation(runtime: Runtime, candidate: str) -> Any:
 
 def blame(runtime: Runtime, publisher: Publisher, revision: int | None) -> list[dict[str, Any]]:
     """From each entry to its operation, run, messages and actor."""
-    found = _snapshot(runtime, revision)
-    return [] if found is None else [_blame(runtime, entry) for entry in found.entries]
+    _, entries = _snapshot(runtime, revision)
+    return [_blame(runtime, entry) for entry in entries]
 
 
 def _blame(runtime: Runtime, entry: EntryRow) -> dict[str, Any]:
@@ -206,7 +209,7 @@ def status(runtime: Runtime, publisher: Publisher, curating: Curating) -> dict[s
         "pending": len(waiting),
         "quarantined": len(held),
         "set_aside": [row.candidate for row in aside],
-        "last_error": _last_error(failed),
+        "last_error": _last_error(failed) or curating.last_error,
         "failures": len(failed),
     }
 

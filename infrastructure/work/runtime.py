@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID, uuid4
 
 from ...domain.catalogue import Owner
-from ...domain.errors import StoreError
+from ...domain.errors import InputError, StoreError
 from ...domain.events import Envelope
 from ...domain.message import Trust
 from ..settings import Settings
@@ -46,6 +46,14 @@ class Runtime:
                 f"{what} changes the book, which was opened for reading; open it without read_only=True",
                 code="read_only",
             )
+
+    def require_position(self, at: int | None) -> None:
+        """A past is asked for by a position that the log has had. Raises InputError ``unknown_position``."""
+        if at is None:
+            return
+        head = self.log.head().position
+        if not 0 <= at <= head:
+            raise InputError(f"position {at} is not in the log; its head is {head}", code="unknown_position", at=at)
 
     def now(self) -> datetime:
         now = self.clock()

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import orjson
 
 from ...domain.errors import MessageError
-from ...domain.forms import view
+from ...domain.forms import guess, view
 from ...domain.message import JSON, Form, ToolCall, ToolResult, Trust, View
-from ...domain.tokens import count_source
+from ...domain.tokens import count_message, count_source
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
-_ANTHROPIC_PARTS = frozenset(
-    {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "web_search_tool_result"}
-)
 _ROLE_TRUST: dict[str, Trust] = {"system": "operator", "user": "user", "assistant": "model", "tool": "tool"}
 
 
@@ -54,7 +50,7 @@ def from_caller(message: Any, *, bytes_max: int) -> Source:
         )
     if "content" not in source and not source.get("tool_calls"):
         raise MessageError("a message needs 'content' (or 'tool_calls'); add it", code="bad_message")
-    return encode(source, form_of(source), bytes_max=bytes_max)
+    return encode(source, guess(source), bytes_max=bytes_max)
 
 
 def encode(source: JSON, form: Form, *, bytes_max: int, trust: Trust | None = None) -> Source:
@@ -72,27 +68,15 @@ def encode(source: JSON, form: Form, *, bytes_max: int, trust: Trust | None = No
         trust = _ROLE_TRUST.get(seen.role, "model")
         if seen.role == "user" and any(isinstance(part, ToolResult) for part in seen.parts):
             trust = "tool"
-    return Source(form, seen, b'{"source":' + data + b"}", encoding, count_source(source), trust)
+    # A transcript's rows hold much that no model is shown: only what they say is counted.
+    tokens = count_source(source) if form in ("openai", "anthropic") else count_message(seen.parts)
+    return Source(form, seen, b'{"source":' + data + b"}", encoding, tokens, trust)
 
 
 def decode(payload: bytes, encoding: str) -> JSON:
     """The original out of a payload, equal to what was given."""
     loads = orjson.loads if encoding == "orjson" else json.loads
     return loads(payload)["source"]
-
-
-def form_of(source: Mapping[str, Any]) -> Form:
-    """Which of the two APIs a dictionary speaks. Plain text is the same in both and counts as OpenAI's."""
-    if source.get("tool_calls") or source.get("role") in ("tool", "function", "developer", "system"):
-        return "openai"
-    content = source.get("content")
-    if isinstance(content, list):
-        for part in content:
-            if isinstance(part, dict):
-                kind = part.get("type")
-                if kind in _ANTHROPIC_PARTS or (kind in ("image", "document") and "source" in part):
-                    return "anthropic"
-    return "openai"
 
 
 def _plain(message: Any) -> dict[str, Any]:

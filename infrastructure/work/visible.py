@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ...domain.catalogue import CompactionCommitted, MessageRecorded
+from ...domain.catalogue import CompactionCommitted, MessageRecorded, Usage
 from ...domain.context import Shown, SummaryShown, Visible
 from ...domain.errors import StoreError
 from ...domain.events import LoggedEvent
@@ -29,6 +29,8 @@ class Seen:
     open_run: str | None
     suspended: bool
     live: str | None
+    reported: int | None
+    """Tokens of this request in the provider's own count, where the caller gave its usage (M5)."""
 
 
 class Reader:
@@ -38,6 +40,7 @@ class Reader:
         self._runtime = runtime
         self._session = session
         self._messages: dict[int, Message] = {}
+        self._usage: dict[int, Usage] = {}
 
     def see(self, at: int | None = None) -> Seen:
         """What is visible now, or was at a position (C11)."""
@@ -50,13 +53,28 @@ class Reader:
             epoch = queries.epoch(view, connection, runtime.workspace, session, position)
             row = queries.session_row(view, connection, runtime.workspace, session)
             run = history.open_run(view, connection, runtime.workspace, session, position)
+        visible = self._join(refs)
         return Seen(
-            self._join(refs),
+            visible,
             position,
             None if run is None else run.run,
             bool(row is not None and row["suspended"] and at is None),
             None if epoch is None else epoch.live,
+            self._reported(visible, 0 if epoch is None else epoch.position),
         )
+
+    def _reported(self, visible: Visible, epoch: int) -> int | None:
+        """The last reported size of a request, and the estimate of what came after it; None since the last change."""
+        shown = [item for item in visible if isinstance(item, Shown)]
+        for place in range(len(shown) - 1, -1, -1):
+            position = shown[place].message.position
+            if position < epoch:
+                return None
+            if position in self._usage:
+                usage = self._usage[position]
+                later = sum(item.tokens for item in shown[place + 1 :])
+                return usage.input_tokens + usage.output_tokens + later
+        return None
 
     def _join(self, refs: Iterable[Any]) -> Visible:
         listed = [tuple(ref) for ref in refs]
@@ -85,7 +103,13 @@ class Reader:
 
     def _message(self, position: int, events: dict[int, LoggedEvent]) -> Message:
         found = self._messages.get(position)
-        return found if found is not None else message_of(self._event(position, events))
+        if found is not None:
+            return found
+        event = self._event(position, events)
+        body = event.body
+        if isinstance(body, MessageRecorded) and body.usage is not None and event.actor != "import":
+            self._usage[position] = body.usage
+        return message_of(event)
 
     def _event(self, position: int, events: dict[int, LoggedEvent]) -> LoggedEvent:
         found = events.get(position) or self._runtime.log.at([position]).get(position)

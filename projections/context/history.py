@@ -308,6 +308,15 @@ def compactions(
     return [_compaction(row, _status(row, shown, stack)) for row in rows]
 
 
+def was_shown(tables: ContextTables, connection: Connection, workspace: str, session: str, digest: str) -> bool:
+    """Whether a context with this digest was handed out in the session (C11)."""
+    table = tables.shown
+    statement = select(table.c.position).where(
+        table.c.workspace == workspace, table.c.session == session, table.c.digest == digest
+    )
+    return connection.execute(statement.limit(1)).first() is not None
+
+
 def find_compaction(tables: ContextTables, connection: Connection, workspace: str, compaction: str) -> str | None:
     """The session in which a compaction was made: ``compaction undo C`` names no session."""
     table = tables.compactions

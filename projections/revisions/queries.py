@@ -44,6 +44,11 @@ class RevisionRow:
         """Where the revision was decided, or prepared while it is not."""
         return self.prepared if self.decided is None else self.decided
 
+    @property
+    def committed_position(self) -> int:
+        """Where it was committed; 0 when it was not."""
+        return self.decided if self.decided is not None and self.status == "committed" else 0
+
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
@@ -65,18 +70,6 @@ class EntryRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A revision with its entries in order."""
-
-    revision: RevisionRow
-    entries: tuple[EntryRow, ...]
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        return tuple(entry.text for entry in self.entries)
-
-
-@dataclass(frozen=True, slots=True)
 class Difference:
     """What changed from one revision to another; ``changed`` pairs the entry before and after."""
 
@@ -85,31 +78,31 @@ class Difference:
     changed: tuple[tuple[EntryRow, EntryRow], ...]
 
 
-def current(tables: RevisionTables, connection: Connection, workspace: str) -> Snapshot | None:
+def current(tables: RevisionTables, connection: Connection, workspace: str) -> RevisionRow | None:
     """The revision in force; None: nothing was ever committed."""
     return at_position(tables, connection, workspace, None)
 
 
 def at_position(
     tables: RevisionTables, connection: Connection, workspace: str, position: int | None
-) -> Snapshot | None:
+) -> RevisionRow | None:
     """The revision that was in force at a position of the log."""
     where = [] if position is None else [tables.revisions.c.current_from <= position]
     return _in_force(tables, connection, workspace, where)
 
 
-def at_time(tables: RevisionTables, connection: Connection, workspace: str, time: str) -> Snapshot | None:
+def at_time(tables: RevisionTables, connection: Connection, workspace: str, time: str) -> RevisionRow | None:
     """The newest revision committed at or before a time (stored form: UTC, microseconds)."""
     return _in_force(tables, connection, workspace, [tables.revisions.c.time <= time])
 
 
 def _in_force(
     tables: RevisionTables, connection: Connection, workspace: str, where: list[ColumnElement[bool]]
-) -> Snapshot | None:
+) -> RevisionRow | None:
     table = tables.revisions
     statement = select(table).where(table.c.workspace == workspace, table.c.current_from.is_not(None), *where)
     row = connection.execute(statement.order_by(table.c.current_from.desc()).limit(1)).one_or_none()
-    return None if row is None else _snapshot(tables, connection, row)
+    return None if row is None else _revision(row)
 
 
 def revision(tables: RevisionTables, connection: Connection, workspace: str, number: int) -> RevisionRow | None:
@@ -118,18 +111,20 @@ def revision(tables: RevisionTables, connection: Connection, workspace: str, num
     return None if row is None else _revision(row)
 
 
-def show(tables: RevisionTables, connection: Connection, workspace: str, number: int) -> Snapshot | None:
-    """One revision with its entries; a displaced, prepared or abandoned one has none. None: no such revision."""
+def show(tables: RevisionTables, connection: Connection, workspace: str, number: int) -> tuple[EntryRow, ...] | None:
+    """The entries of a revision in order; a displaced, prepared or abandoned one has none. None: no such revision."""
     row = _find(tables, connection, workspace, number)
-    return None if row is None else _snapshot(tables, connection, row)
+    return None if row is None else _entries(tables, connection, row)
 
 
 def log(
-    tables: RevisionTables, connection: Connection, workspace: str, *, limit: int | None = None
+    tables: RevisionTables, connection: Connection, workspace: str, *, limit: int | None = None, all: bool = False
 ) -> list[RevisionRow]:
-    """All revisions, newest first."""
+    """The committed revisions, newest first; with ``all`` also the prepared and abandoned ones."""
     table = tables.revisions
     statement = select(table).where(table.c.workspace == workspace).order_by(table.c.prepared.desc())
+    if not all:
+        statement = statement.where(table.c.status == "committed")
     return [_revision(row) for row in connection.execute(statement if limit is None else statement.limit(limit))]
 
 
@@ -144,8 +139,12 @@ def blame(
     tables: RevisionTables, connection: Connection, workspace: str, number: int | None = None
 ) -> tuple[EntryRow, ...]:
     """The entries in force, or of a revision, each with where it came from (D9)."""
-    found = current(tables, connection, workspace) if number is None else show(tables, connection, workspace, number)
-    return () if found is None else found.entries
+    if number is None:
+        found = current(tables, connection, workspace)
+        if found is None:
+            return ()
+        number = found.revision
+    return show(tables, connection, workspace, number) or ()
 
 
 def history(tables: RevisionTables, connection: Connection, workspace: str, entry: str) -> list[EntryRow]:
@@ -162,7 +161,7 @@ def diff(tables: RevisionTables, connection: Connection, workspace: str, a: int,
         found = show(tables, connection, workspace, number)
         if found is None and number != 0:
             return None
-        sides.append({} if found is None else {entry.entry: entry for entry in found.entries})
+        sides.append({entry.entry: entry for entry in found or ()})
     before, after = sides
     return Difference(
         tuple(entry for name, entry in after.items() if name not in before),
@@ -180,14 +179,14 @@ def _find(tables: RevisionTables, connection: Connection, workspace: str, number
     return next((row for row in rows if row.status == "committed"), rows[0] if rows else None)
 
 
-def _snapshot(tables: RevisionTables, connection: Connection, row: Any) -> Snapshot:
+def _entries(tables: RevisionTables, connection: Connection, row: Any) -> tuple[EntryRow, ...]:
     order: list[int] = json.loads(row.rows)
     table = tables.entries
     found: dict[int, EntryRow] = {}
     for start in range(0, len(order), 500):
         statement = select(table).where(table.c.row.in_(order[start : start + 500]))
         found.update((entry.row, _entry(entry)) for entry in connection.execute(statement))
-    return Snapshot(_revision(row), tuple(found[number] for number in order))
+    return tuple(found[number] for number in order)
 
 
 def _revision(row: Any) -> RevisionRow:

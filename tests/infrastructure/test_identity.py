@@ -15,6 +15,7 @@ import pytest
 from minutebook.domain.catalogue import Owner
 from minutebook.infrastructure.work import identity
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 

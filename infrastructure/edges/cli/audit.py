@@ -9,19 +9,20 @@ import typer
 
 from .app import app, projections_app, state
 from .output import dumps, shorten
+from .sessions import text_of
 
 
 @app.command("log")
 def log(
-    after: Annotated[int, typer.Option(help="Only events after this position.")] = 0,
-    before: Annotated[int | None, typer.Option(help="Only events before this position.")] = None,
+    after: Annotated[int, typer.Option(min=0, help="Only events after this position.")] = 0,
+    before: Annotated[int | None, typer.Option(min=0, help="Only events before this position.")] = None,
     type_: Annotated[str | None, typer.Option("--type", help="Only this type of event.")] = None,
     session: Annotated[str | None, typer.Option(help="Only this session.")] = None,
     stream: Annotated[str | None, typer.Option(help="Only this stream (UUID).")] = None,
     run: Annotated[str | None, typer.Option(help="Only this run.")] = None,
     since: Annotated[str | None, typer.Option(help="Only from this time on (ISO 8601).")] = None,
     until: Annotated[str | None, typer.Option(help="Only before this time (ISO 8601).")] = None,
-    limit: Annotated[int | None, typer.Option(help="At most so many.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="At most so many.")] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Go on printing what is appended.")] = False,
 ) -> None:
     """The events, in order; with --json one a line."""
@@ -65,6 +66,22 @@ def trace(position: Annotated[int, typer.Argument(metavar="POSITION")]) -> None:
         out.line(f"{mark} {item['position']:>7} {item['type']:<20} {item['why']}", "bold" if mark == "●" else "")
         if item["text"]:
             out.line(f"          {shorten(item['text'], 200)}", "dim")
+
+
+@app.command("recall")
+def recall(
+    position: Annotated[int, typer.Argument(metavar="POSITION")],
+    around: Annotated[int, typer.Option("--around", min=0, help="Neighbours on either side.")] = 0,
+) -> None:
+    """The original message at a position, whatever the context shows of it."""
+    out = state.output
+    found = state.look().recall(position, around)
+    if out.json:
+        out.document(found)
+        return
+    for message in found:
+        out.line(f"{message['position']} {message['role']} {message['id']} [{message['state']}]", "bold")
+        out.line(text_of(message))
 
 
 @projections_app.command("list")

@@ -9,7 +9,7 @@ import typer
 from ....domain.errors import InputError
 from .app import app, compaction_app, state
 from .output import shorten
-from .sessions import SessionId, resolve, text_of
+from .sessions import SessionId, find, text_of
 
 Window = Annotated[int | None, typer.Option("--window", min=1, help="Tokens of the window (default: the setting).")]
 
@@ -26,7 +26,7 @@ def context(
     if as_ not in ("neutral", "openai", "anthropic"):
         raise InputError(f"--as takes neutral, openai or anthropic, not {as_!r}", code="bad_renderer")
     book = state.look()
-    found = book.session(resolve(book, session)).context(at=at, window=window)
+    found = find(book, session).context(at=at, window=window)
     if as_ != "neutral":
         out.document(found.to_openai() if as_ == "openai" else found.to_anthropic())
     elif out.json:
@@ -54,7 +54,7 @@ def compact(
 ) -> None:
     """Summarise the middle of a session now; the originals stay."""
     book = state.look() if dry_run else state.write()
-    _print(book.session(resolve(book, session)).compact(dry_run=dry_run, window=window), dry_run=dry_run)
+    _print(find(book, session).compact(dry_run=dry_run, window=window), dry_run=dry_run)
 
 
 @compaction_app.command("undo")
@@ -90,7 +90,7 @@ def compactions(session: SessionId) -> None:
     """Every compaction of a session, also those that were refused, failed or undone."""
     out = state.output
     book = state.look()
-    found = book.session(resolve(book, session)).compactions()
+    found = find(book, session).compactions()
     if out.json:
         out.document(found)
         return

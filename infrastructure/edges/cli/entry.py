@@ -6,8 +6,8 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import Any
 
-import click
 import typer
 
 from ....domain.errors import MinutebookError
@@ -18,6 +18,9 @@ DONE, REFUSED, USAGE = 0, 1, 2
 _FLAGS = frozenset({"--json"})
 _VALUES = frozenset({"--workspace", "--database"})
 
+# Newer typers bring a click of their own, older ones use the package: their public names lead to the right classes.
+_UsageError, _ClickException = typer.BadParameter.__mro__[1:3]
+
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the command line. Exit status 0: done; 1: the answer is no, or refused; 2: usage (surface.md)."""
@@ -26,17 +29,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     state.output = output
     try:
         code = typer.main.get_command(app).main(arguments, prog_name="minutebook", standalone_mode=False)
-    except click.exceptions.Abort:
+    except typer.Abort:
         code = 130
-    except click.ClickException as error:
-        code = USAGE if isinstance(error, click.UsageError) else REFUSED
-        if isinstance(error, click.exceptions.NoArgsIsHelpError):
-            output.console.print(error.format_message(), markup=False)
-        else:
-            output.failure("usage" if code == USAGE else "bad_input", error.format_message())
-            if code == USAGE and not output.json:
-                hint = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "minutebook"
-                output.errors.print(f"Try '{hint} --help'.", style="dim", markup=False)
     except MinutebookError as error:
         code = REFUSED
         output.failure(error.code, error.message)
@@ -48,6 +42,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = DONE
     except Exception as error:
+        if isinstance(error, _ClickException):
+            raise SystemExit(_misused(output, error)) from None
         code = REFUSED
         if os.environ.get("MINUTEBOOK_DEBUG"):
             traceback.print_exc()
@@ -59,6 +55,19 @@ def main(argv: Sequence[str] | None = None) -> None:
     finally:
         state.close()
     raise SystemExit(code if isinstance(code, int) else DONE)
+
+
+def _misused(output: Output, error: Any) -> int:
+    """What the command line itself refuses: usage, in one line, with the way to the help."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        output.console.print(error.format_message(), markup=False)
+        return USAGE
+    code = USAGE if isinstance(error, _UsageError) else REFUSED
+    output.failure("usage" if code == USAGE else "bad_input", error.format_message())
+    if code == USAGE and not output.json:
+        hint = error.ctx.command_path if error.ctx else "minutebook"
+        output.errors.print(f"Try '{hint} --help'.", style="dim", markup=False)
+    return code
 
 
 def _details(output: Output, error: MinutebookError) -> None:

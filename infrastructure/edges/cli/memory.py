@@ -6,9 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ....domain.errors import InputError
+from ....domain.errors import InputError, MinutebookError
 from .app import memory_app, propose_app, quarantine_app, state
-from .output import shorten
 
 
 @memory_app.command("show")
@@ -31,14 +30,15 @@ def show(
 
 def _proposed(answer: dict[str, Any]) -> None:
     out = state.output
+    if answer["status"] == "refused":
+        # The model gets its refusal as an answer to act on; a person gets what every command says of one.
+        raise MinutebookError(answer["message"].removeprefix(f"{answer['error']}: "), code=answer["error"])
     if out.json:
         out.document(answer)
     else:
         out.line(f"{answer['candidate'] or 'not recorded'}: {answer['status']}", "bold")
         if answer.get("message"):
             out.line(answer["message"])
-    if answer["status"] == "refused":
-        raise typer.Exit(1)
 
 
 @propose_app.command("add")

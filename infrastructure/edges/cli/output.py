@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f\ud800-\udfff]"
+)
 
 
 def safe(text: object) -> str:
@@ -79,7 +82,11 @@ class Output:
 
 
 def dumps(value: Any) -> bytes:
-    return orjson.dumps(value, default=_default, option=orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS)
+    try:
+        return orjson.dumps(value, default=_default, option=orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS)
+    except TypeError:
+        # Originals may hold what only Python's own writer knows: integers beyond 64 bits, lone surrogates (M1).
+        return json.dumps(value, default=_default, separators=(",", ":")).encode()
 
 
 def _default(value: Any) -> Any:

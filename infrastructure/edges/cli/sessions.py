@@ -10,7 +10,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ....domain.errors import InputError
-from ...book import Minutebook
+from ...book import Minutebook, Session
 from ...settings import Settings
 from .app import app, session_app, state
 from .output import shorten
@@ -18,9 +18,9 @@ from .output import shorten
 SessionId = Annotated[str, typer.Argument(metavar="ID", help="Session id; '-' is the latest.")]
 
 
-def resolve(book: Minutebook, session: str) -> str:
-    """The session that an argument means."""
-    return book.latest_session() if session == "-" else session
+def find(book: Minutebook, session: str) -> Session:
+    """The session that an argument means; a mistyped id is refused, not made into a session."""
+    return book.find_session(book.latest_session() if session == "-" else session)
 
 
 @app.command("init")
@@ -122,12 +122,14 @@ def list_() -> None:
 
 
 @session_app.command("show")
-def show(session: SessionId, limit: Annotated[int, typer.Option(help="Messages shown, the last ones.")] = 40) -> None:
+def show(
+    session: SessionId, limit: Annotated[int, typer.Option(min=0, help="Messages shown, the last ones.")] = 40
+) -> None:
     """A session, readable: who said what, and what the model no longer sees."""
     out = state.output
     book = state.look()
-    name = resolve(book, session)
-    opened = book.session(name)
+    opened = find(book, session)
+    name = opened.id
     messages = opened.messages(limit=limit)
     if out.json:
         out.document({**book.session_row(name), "shown": [message.answer() for message in messages]})
@@ -150,13 +152,13 @@ def show(session: SessionId, limit: Annotated[int, typer.Option(help="Messages s
 def messages(
     session: SessionId,
     at: Annotated[int | None, typer.Option(help="As of this position of the log.")] = None,
-    limit: Annotated[int | None, typer.Option(help="At most so many, the last ones.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="At most so many, the last ones.")] = None,
     before: Annotated[int | None, typer.Option(help="Only messages before this position.")] = None,
 ) -> None:
     """Every message as it was recorded, with its state in the context."""
     out = state.output
     book = state.look()
-    found = book.session(resolve(book, session)).messages(at=at, limit=limit, before=before)
+    found = find(book, session).messages(at=at, limit=limit, before=before)
     if out.json:
         out.document([message.answer() for message in found])
         return
@@ -195,7 +197,7 @@ def fork(
 ) -> None:
     """Begin a new session with the history of this one up to a position."""
     book = state.write()
-    child = book.session(resolve(book, session)).fork(at=at, id=to)
+    child = find(book, session).fork(at=at, id=to)
     if state.output.json:
         state.output.document({"session": child.id})
     else:
@@ -206,12 +208,12 @@ def fork(
 def close(session: SessionId) -> None:
     """Say that a session is done; its memory candidates are curated."""
     book = state.write()
-    name = resolve(book, session)
-    book.session(name).close()
+    found = find(book, session)
+    found.close()
     if state.output.json:
-        state.output.document({"session": name, "status": "closed"})
+        state.output.document({"session": found.id, "status": "closed"})
     else:
-        state.output.line(f"{name} is closed.")
+        state.output.line(f"{found.id} is closed.")
 
 
 @app.command("status")
