@@ -1,182 +1,111 @@
-"""What an append costs: at 100 and at 100,000 messages of one session, and beside the raw driver (M4, engine.md).
-
-``python tests/bench/bench_append.py [--rounds 12] [--messages 100000]`` prints a Markdown table. The variants run
-interleaved in shuffled rounds on the same disk, so that the noise of a shared machine falls on all alike: the
-ratios count, the microseconds only say on what machine. The floor writes the same rows into a table without
-index, guard or chain, through the same driver, with the same durability (WAL, FULL).
-"""
+"""Appending: the cost at 100 and at 100,000 messages, beside raw SQLite with the same durability (M4)."""
 
 from __future__ import annotations
 
-import argparse
-import random
 import sqlite3
-import statistics
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from statistics import median
 
-from minutebook.domain.catalogue import MessageRecorded
-from minutebook.domain.events import Envelope, encode_payload
-from minutebook.domain.streams import message_stream
-from minutebook.infrastructure.store.database import Database
-from minutebook.infrastructure.store.log import Log
-from minutebook.infrastructure.store.mapper import MinutebookMapper, OrjsonTranscoder
-from minutebook.infrastructure.store.rows import sqlite_row
-from minutebook.infrastructure.store.verification import verify_log
+from run import Table
 
-WHEN = datetime(2026, 1, 1, tzinfo=UTC)
-TEXT = "A message of some length, as an agent writes them all day long. " * 6
-BATCH = 100
+from minutebook import Minutebook
+from minutebook.infrastructure.book import Run
+
+TEXT = "The quick brown fox jumps over the lazy dog; the agent remembers the fox. " * 3
+ROUNDS = 9
+EACH = 40
 
 
-def message(number: int) -> MessageRecorded:
-    return MessageRecorded(
-        message=f"m{number}",
-        role="assistant",
-        form="openai",
-        tokens=96,
-        counter="estimate-1",
-        size=len(TEXT),
-        envelope=Envelope(message_stream("local", "bench", f"m{number}"), 1, "local", WHEN, "agent", "bench", "r1"),
-        payload=encode_payload({"source": {"role": "assistant", "content": TEXT}}),
+def message(number: int) -> dict[str, str]:
+    return {"role": "user" if number % 2 else "assistant", "content": f"{number} {TEXT}"}
+
+
+def raw(path: Path) -> sqlite3.Connection:
+    """The floor: one table, WAL, synchronous=FULL, nothing counted, hashed or checked."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("CREATE TABLE messages (id INTEGER PRIMARY KEY, session TEXT, body TEXT)")
+    for number in range(1_200):
+        connection.execute("INSERT INTO messages (session, body) VALUES (?, ?)", ("warm", str(number)))
+    return connection
+
+
+def timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def run(quick: bool) -> Iterator[Table]:
+    many = 5_000 if quick else 100_000
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        few_book, many_book = Minutebook.open(root / "few"), Minutebook.open(root / "many")
+        with few_book, many_book:
+            few, full = few_book.session("s").run(), many_book.session("s").run()
+            fill(few, 100)
+            fill(full, many)
+            few_book.session("s").context(window=50_000_000)
+            floor = raw(root / "raw.db")
+            for book in (few_book, many_book):
+                warm(book)
+            yield appends(few, full, floor, many)
+            floor.close()
+            few.succeed()
+            full.succeed()
+
+
+def warm(book: Minutebook) -> None:
+    """Grows the write-ahead log to where it is after a few hundred appends: while it grows each sync costs more."""
+    for number in range(1_200):
+        with book._runtime.log.database.projecting() as connection:
+            connection.exec_driver_sql("UPDATE cursors SET heartbeat = ? WHERE name = 'context'", (str(number),))
+
+
+def fill(run: Run, count: int) -> None:
+    for start in range(0, count, 1_000):
+        run.append([message(number) for number in range(start, min(start + 1_000, count))])
+
+
+def appends(few: Run, full: Run, floor: sqlite3.Connection, many: int) -> Table:
+    samples: dict[str, list[float]] = {"raw 1": [], "few 1": [], "many 1": [], "raw 100": [], "many 100": []}
+    batch = [message(number) for number in range(100)]
+    rows = [("s", item["content"]) for item in batch]
+
+    def insert_batch() -> None:
+        floor.execute("BEGIN IMMEDIATE")
+        floor.executemany("INSERT INTO messages (session, body) VALUES (?, ?)", rows)
+        floor.execute("COMMIT")
+
+    # Interleaved, so that a noisy neighbour disturbs all alike.
+    for _ in range(ROUNDS):
+        for number in range(EACH):
+            body = message(number)["content"]
+            insert = "INSERT INTO messages (session, body) VALUES (?, ?)"
+            samples["raw 1"].append(timed(lambda b=body, i=insert: floor.execute(i, ("s", b))))  # type: ignore[misc]
+            samples["few 1"].append(timed(lambda n=number: few.append(message(n))))  # type: ignore[misc]
+            samples["many 1"].append(timed(lambda n=number: full.append(message(n))))  # type: ignore[misc]
+        for _ in range(2):
+            samples["raw 100"].append(timed(insert_batch) / 100)
+            samples["many 100"].append(timed(lambda: full.append(batch)) / 100)
+    p50 = {name: median(values) * 1e6 for name, values in samples.items()}
+    table = Table(
+        "Append one message, durable (p50)",
+        ("what", "µs a message", "ratio to raw"),
+        floor="sqlite3, WAL, synchronous=FULL, one INSERT of the same text; nothing counted, hashed or checked",
     )
-
-
-class Ours:
-    """A log that is already so long."""
-
-    def __init__(self, path: Path, messages: int) -> None:
-        self.database = Database(path)
-        self.log = Log(self.database)
-        self.next = 1
-        while self.next <= messages:
-            size = min(1_000, messages + 1 - self.next)
-            self.log.append([message(self.next + n) for n in range(size)])
-            self.next += size
-
-        # A write-ahead log that still grows makes each sync twice as slow (measured), whatever stands in the log.
-        # So every file is first brought to where a book is after its first few hundred appends.
-        with self.database.projecting() as connection:
-            connection.exec_driver_sql("INSERT INTO cursors VALUES ('warm', 1, 1, 0, 'live', NULL, NULL)")
-        for number in range(1_200):
-            with self.database.projecting() as connection:
-                connection.exec_driver_sql("UPDATE cursors SET position = ?", (number,))
-
-    def append(self, size: int) -> float:
-        events = [message(self.next + n) for n in range(size)]
-        self.next += size
-        started = time.perf_counter()
-        self.log.append(events)
-        return time.perf_counter() - started
-
-
-class Floor:
-    """The same rows, ready made, into a bare table."""
-
-    def __init__(self, path: Path) -> None:
-        self.connection = sqlite3.connect(path, isolation_level=None)
-        self.connection.execute("PRAGMA journal_mode=WAL")
-        self.connection.execute("PRAGMA synchronous=FULL")
-        columns = ", ".join(f"c{n}" for n in range(16))
-        self.connection.execute(f"CREATE TABLE bare (position INTEGER PRIMARY KEY, {columns})")
-        self.mapper = MinutebookMapper(OrjsonTranscoder())
-        self.next = 1
-        for _ in range(12):
-            self.append(BATCH)
-
-    def append(self, size: int) -> float:
-        rows = [
-            sqlite_row(self.next + n, self.mapper.to_stored_event(message(self.next + n)), bytes(32))
-            for n in range(size)
-        ]
-        self.next += size
-        run = self.connection.execute
-        started = time.perf_counter()
-        run("BEGIN IMMEDIATE")
-        self.connection.executemany(f"INSERT INTO bare VALUES ({', '.join('?' * 17)})", rows)
-        run("COMMIT")
-        return time.perf_counter() - started
-
-
-def measure(rounds: int, messages: int, folder: Path) -> dict[str, list[float]]:
-    """Microseconds per event of every append, by variant. The short log grows to a few hundred messages meanwhile."""
-    large, floor = Ours(folder / "large.db", messages), Floor(folder / "floor.db")
-    small = Ours(folder / "small.db", 100)
-    times: dict[str, list[float]] = defaultdict(list)
-    dice = random.Random(1)
-    for _ in range(rounds):
-        variants: list[tuple[str, Callable[[int], float], int, int]] = [
-            ("100 messages, one at a time", small.append, 1, 30),
-            (f"{messages:,} messages, one at a time", large.append, 1, 30),
-            ("raw SQLite, one at a time", floor.append, 1, 30),
-            (f"{messages:,} messages, {BATCH} at a time", large.append, BATCH, 3),
-            (f"raw SQLite, {BATCH} at a time", floor.append, BATCH, 3),
-        ]
-        dice.shuffle(variants)
-        # One append of each in turn, so that a slow moment of the disk meets all of them.
-        for step in range(30):
-            for name, append, size, repeat in variants:
-                if step < repeat:
-                    times[name].append(append(size) / size * 1e6)
-    small.database.close()
-    times |= reading(large)
-    large.database.close()
-    floor.connection.close()
-    return times
-
-
-def reading(large: Ours) -> dict[str, list[float]]:
-    """Microseconds per event to read, decode and verify the whole log."""
-    times: dict[str, list[float]] = defaultdict(list)
-
-    def timed(name: str, work: Callable[[], Any]) -> None:
-        started = time.perf_counter()
-        work()
-        times[name].append((time.perf_counter() - started) / (large.next - 1) * 1e6)
-
-    def raw() -> None:
-        with large.database.reading() as connection:
-            cursor: Any = connection.connection.cursor()
-            for _ in cursor.execute("SELECT * FROM events ORDER BY position"):
-                pass
-
-    for _ in range(3):
-        timed("raw SQLite, select all", raw)
-        timed("read", lambda: [None for _ in large.log.read()])
-        timed("read with bodies", lambda: [event.body for event in large.log.read(limit=20_000)])
-        timed("verify_log", lambda: verify_log(large.log))
-    times["read with bodies"] = [value * (large.next - 1) / 20_000 for value in times["read with bodies"]]
-    return times
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=12)
-    parser.add_argument("--messages", type=int, default=100_000)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="minutebook-bench-") as folder:
-        times = measure(options.rounds, options.messages, Path(folder))
-    p50 = {name: statistics.median(values) for name, values in times.items()}
-    large = f"{options.messages:,} messages"
-    against = {
-        f"{large}, one at a time": "100 messages, one at a time",
-        "100 messages, one at a time": "raw SQLite, one at a time",
-        f"{large}, {BATCH} at a time": f"raw SQLite, {BATCH} at a time",
-        "read": "raw SQLite, select all",
-        "read with bodies": "raw SQLite, select all",
-        "verify_log": "raw SQLite, select all",
-    }
-    print("| variant | p50, us per event | ratio | to |\n| --- | ---: | ---: | --- |")
-    for name in sorted(p50, key=lambda name: (name not in against, name)):
-        base = against.get(name)
-        ratio = f"{p50[name] / p50[base]:.2f} | {base}" if base else " | "
-        print(f"| {name} | {p50[name]:.1f} | {ratio} |")
-
-
-if __name__ == "__main__":
-    main()
+    table.rows = [
+        ("raw, one", p50["raw 1"], 1.0),
+        ("run.append, 100 messages in the session", p50["few 1"], p50["few 1"] / p50["raw 1"]),
+        (f"run.append, {many:,} messages in the session", p50["many 1"], p50["many 1"] / p50["raw 1"]),
+        ("raw, in batches of 100", p50["raw 100"], 1.0),
+        (f"run.append of 100, {many:,} in the session", p50["many 100"], p50["many 100"] / p50["raw 100"]),
+    ]
+    table.remarks = [
+        f"At {many:,} messages an append takes {p50['many 1'] / p50['few 1']:.2f} times what it takes at 100."
+    ]
+    return table

@@ -1,0 +1,81 @@
+"""What a text must pass before it becomes memory: each check one pure named function, linear in the text (D4).
+
+``check_entry`` judges one entry, ``check_passage`` text of several lines (a summary, a message), ``check_document``
+the whole. Findings say what and where and hold no secret. Codes are stable:
+
+entry_empty, entry_too_long, mark_flood, hidden_character, control_character, line_break, separator,
+role_marker, hidden_markup, homoglyph, instruction, exfiltration, permission, deception, trigger,
+encoded_payload, credential, duplicate, near_duplicate, too_many_entries, document_too_long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..catalogue import Finding
+from ..limits import MemoryLimits
+from ..message import Trust
+from .credentials import find_credentials, redact_credentials
+from .encoded import decoded, find_escaped_letters
+from .fold import plain_view, unspaced
+from .hidden import find_hidden
+from .homoglyphs import find_homoglyphs
+from .likeness import find_duplicates
+from .lines import find_controls, find_line_breaks, find_separator
+from .markup import find_active_markup, find_hidden_markup, find_role_markers
+from .meaning import find_meaning
+from .size import find_document_size, find_floods, find_size
+
+__all__ = ["CHECKS", "check_document", "check_entry", "check_passage", "redact_credentials"]
+
+CHECKS = ("size", "lines", "hidden", "homoglyphs", "markup", "meaning", "credentials", "duplicates", "document")
+"""Names of the checks that every new entry passes; a revision's receipt lists them (D15)."""
+
+
+def check_entry(text: str, source: Trust = "user", *, entry_chars_max: int = 1_000) -> tuple[Finding, ...]:
+    """All findings of one proposed entry; empty means that it may become memory (D4).
+
+    ``source`` is the trust of where it came from: outside sources are read more strictly. An oversized text
+    gets that one finding, no pattern is run over it.
+    """
+    if sized := find_size(text, entry_chars_max=entry_chars_max):
+        return sized
+    return (*find_line_breaks(text), *find_controls(text), *find_separator(text), *_content(text, source))
+
+
+def check_passage(text: str, source: Trust = "model") -> tuple[Finding, ...]:
+    """The same for text of several lines: a summary, a note for the model (C5). Size is the caller's limit."""
+    return (*find_controls(text), *find_separator(text), *_content(text, source))
+
+
+def _content(text: str, source: Trust) -> tuple[Finding, ...]:
+    view = plain_view(text)
+    return (
+        *find_floods(text),
+        *find_hidden(text),
+        *find_homoglyphs(text),
+        *find_role_markers(view),
+        *find_hidden_markup(view),
+        *find_active_markup(view),
+        *find_meaning(text, source, view),
+        *find_escaped_letters(text),
+        *find_secrets(text),
+    )
+
+
+def find_secrets(text: str) -> tuple[Finding, ...]:
+    """Credentials in the open, with letters set apart, and inside an encoding."""
+    found = list(find_credentials(text))
+    joined = unspaced(text)
+    if joined != text and not found:
+        found += [f.model_copy(update={"span": None}) for f in find_credentials(joined)]
+    for plain, span in decoded(text):
+        found += [f.model_copy(update={"span": span}) for f in find_credentials(plain)[:1]]
+    return tuple(found)
+
+
+def check_document(
+    entries: Sequence[str], limits: MemoryLimits | None = None, count: Callable[[str], int] | None = None
+) -> tuple[Finding, ...]:
+    """Whether the entries together are a document: number, characters, tokens when counted, no duplicates (D4)."""
+    return (*find_document_size(entries, limits or MemoryLimits(), count), *find_duplicates(entries))

@@ -1,0 +1,34 @@
+"""From admitted candidates to the next memory document: strict answers, checks, blame, the shrink guard (D4).
+
+``build_request`` makes what a curator gets, ``RuleCurator`` answers it without a model, ``decide`` judges any answer.
+"""
+
+from __future__ import annotations
+
+from .answer import Answer, parse_answer
+from .decision import decide, next_document
+from .manual import Adopted, Declined, adopt_edit, readmit
+from .plan import RuleCurator, make_plan
+from .prompt import build_request
+from .values import Accepted, Candidate, Count, CuratorRequest, Decision, Entry, Rejected
+
+__all__ = [
+    "Accepted",
+    "Adopted",
+    "Answer",
+    "Candidate",
+    "Count",
+    "CuratorRequest",
+    "Decision",
+    "Declined",
+    "Entry",
+    "Rejected",
+    "RuleCurator",
+    "adopt_edit",
+    "build_request",
+    "decide",
+    "make_plan",
+    "next_document",
+    "parse_answer",
+    "readmit",
+]
