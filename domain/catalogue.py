@@ -207,6 +207,7 @@ class CompactionRejected(Event):
     reasons: tuple[str, ...]
     range_digest: str
     policy: str
+    settings: str = ""
     summarizer: str
     tokens_before: int
     usage: Usage = Usage()
@@ -224,6 +225,7 @@ class CompactionFailedEvent(Event):
     error: str
     range_digest: str
     policy: str
+    settings: str = ""
     summarizer: str
     tokens_before: int
 
@@ -469,3 +471,16 @@ class DriftDetected(Event):
     kind: Literal["drift", "missing", "unadopted", "unreadable"]
     expected: str | None
     found: str | None
+
+
+# --- projections -------------------------------------------------------------------------------------
+
+
+@topic
+class ProjectionSkipped(Event):
+    """A person let a projection pass over an event that it cannot apply; ``verify`` keeps naming it (E6)."""
+
+    TOPIC: ClassVar[str] = "ProjectionSkipped"
+    projection: str
+    position: int
+    reason: str = ""

@@ -59,3 +59,8 @@ def job_stream(workspace: str, job: str) -> UUID:
 def document_stream(workspace: str) -> UUID:
     """The memory document of a workspace: its version is the fence of every commit."""
     return _stream("document", workspace)
+
+
+def projection_stream(projection: str) -> UUID:
+    """What people decided about one projection (E6); a projection belongs to the store, not to a workspace."""
+    return _stream("projection", projection)

@@ -18,3 +18,8 @@ FORMS: dict[Form, Callable[[JSON], View]] = {
 def view(form: Form, source: JSON) -> View:
     """What ``source`` says in neutral terms. Total on everything that was recorded: an unknown part is Opaque."""
     return FORMS[form](source)
+
+
+def guess(source: JSON) -> Form:
+    """The form of an untagged message: ``anthropic`` when it holds a block that only that form has, else ``openai``."""
+    return "anthropic" if anthropic.speaks(source) else "openai"

@@ -1,0 +1,67 @@
+# Everything a newcomer or CI needs. `make help` lists it.
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check format lint types contracts docs docs-check bench clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/core.stamp: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "minutebook needs Python 3.11 or newer: make PYTHON=python3.12 demo"; exit 1; }
+	@test -x $(BIN)/python || { echo "making $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@echo "installing minutebook into $(VENV)"
+	@$(PIP) install --upgrade 'pip>=25.1'
+	@$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/core.stamp
+	@echo "installing the test tools into $(VENV)"
+	@$(PIP) install --group dev
+	@touch $@
+
+install: $(VENV)/core.stamp ## make .venv and install minutebook into it
+
+demo: $(VENV)/core.stamp ## the whole path on a real session: import, context, memory, audit, rebuild, verify
+	@$(BIN)/python docs/demo/demo.py
+
+test: $(VENV)/dev.stamp ## the whole test suite, on SQLite and on a real PostgreSQL that it brings along
+	@$(BIN)/pytest -n $(JOBS) --dist worksteal
+
+check: $(VENV)/dev.stamp format-check lint types contracts docs-check test ## all that CI runs
+
+format: $(VENV)/dev.stamp ## rewrite the code in the house's format
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix --quiet . || true
+
+.PHONY: format-check
+format-check: $(VENV)/dev.stamp
+	@$(BIN)/ruff format --check .
+
+lint: $(VENV)/dev.stamp ## style and likely mistakes
+	@$(BIN)/ruff check .
+
+types: $(VENV)/dev.stamp ## mypy, strict
+	@$(BIN)/mypy
+	@$(BIN)/mypy tests
+
+contracts: $(VENV)/dev.stamp ## imports point down (import-linter)
+	@PYTHONPATH=.package $(BIN)/lint-imports
+
+docs: $(VENV)/dev.stamp ## print the reference pages from the code
+	@$(BIN)/python docs/generate.py
+
+docs-check: $(VENV)/dev.stamp ## fail when a reference page differs from the code
+	@$(BIN)/python docs/generate.py --check
+
+bench: $(VENV)/dev.stamp ## side-by-side figures, as ratios to a raw floor in the same run (ONLY=append)
+	@$(BIN)/python tests/bench/run.py $(ONLY)
+
+clean: ## remove what was made
+	@rm -rf $(VENV) demo-workspace bench-results .pytest_cache .mypy_cache .ruff_cache .hypothesis

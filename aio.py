@@ -1,0 +1,261 @@
+"""Await-able twins of the public object, with the same names: threads over the one synchronous core.
+
+::
+
+    from minutebook.aio import Minutebook
+
+    async with Minutebook.open("workspace") as book:
+        session = await book.session("build-42")
+        async with session.run() as run:
+            await run.append({"role": "user", "content": "Why does the build fail?"})
+            context = await run.context()
+
+Each call runs in a worker thread, so the event loop never waits for a disk. A cancelled call is not torn: its
+thread finishes what it began, all or nothing as ever. A summariser or curator may be a coroutine function here;
+it runs on the loop that opened the book.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+from .infrastructure import book as core
+from .infrastructure.book import Answer, Context, RecordedMessage
+
+T = TypeVar("T")
+H = TypeVar("H", bound="_Handle")
+
+__all__ = ["Memory", "Minutebook", "Projections", "Run", "Session"]
+
+
+async def _call(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    return await asyncio.to_thread(partial(function, *arguments, **named))
+
+
+class _Handle:
+    """What can stand in an ``async with``: it is left as its synchronous twin is."""
+
+    async def _leave(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        raise NotImplementedError
+
+
+class _Opening(Generic[H]):
+    """The answer of ``Minutebook.open`` and ``Session.run``: await it, or enter it."""
+
+    def __init__(self, make: Callable[[], Awaitable[H]]) -> None:
+        self._make = make
+        self._made: H | None = None
+
+    def __await__(self) -> Generator[Any, None, H]:
+        return self._make().__await__()
+
+    async def __aenter__(self) -> H:
+        self._made = await self._make()
+        return self._made
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._made is not None
+        # Shielded: a cancelled task must still leave a run ended and a book closed.
+        await asyncio.shield(self._made._leave(kind, error, trace))
+
+
+class Run(_Handle):
+    """One run; see ``minutebook.Run``."""
+
+    def __init__(self, run: core.Run) -> None:
+        self._run = run
+        self.id = run.id
+
+    @property
+    def usage(self) -> Any:
+        return self._run.usage
+
+    @property
+    def open(self) -> bool:
+        return self._run.open
+
+    async def append(
+        self, message: Any, id: str | Sequence[str] | None = None, *, usage: Any = None
+    ) -> int | list[int]:
+        return await _call(self._run.append, message, id, usage=usage)
+
+    async def context(self, system: str | None = None, tools: Sequence[Any] | None = None) -> Context:
+        return await _call(self._run.context, system, tools)
+
+    async def memory(self, operation: Any, source: Any = None, *, call_id: str | None = None) -> Answer:
+        return await _call(self._run.memory, operation, source, call_id=call_id)
+
+    async def succeed(self, usage: Any = None) -> None:
+        await _call(self._run.succeed, usage)
+
+    async def fail(self, error: BaseException | str) -> None:
+        await _call(self._run.fail, error)
+
+    async def _leave(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await _call(self._run.__exit__, kind, error, trace)
+
+
+class Session:
+    """One session; see ``minutebook.Session``."""
+
+    def __init__(self, session: core.Session) -> None:
+        self._session = session
+        self.id = session.id
+
+    def run(self, id: str | None = None) -> _Opening[Run]:
+        """Await it, or use it in ``async with``."""
+
+        async def make() -> Run:
+            return Run(await _call(self._session.run, id))
+
+        return _Opening(make)
+
+    async def append(
+        self, message: Any, id: str | Sequence[str] | None = None, *, usage: Any = None
+    ) -> int | list[int]:
+        return await _call(self._session.append, message, id, usage=usage)
+
+    async def close(self) -> None:
+        await _call(self._session.close)
+
+    async def fork(self, at: int | None = None, id: str | None = None) -> Session:
+        return Session(await _call(self._session.fork, at, id))
+
+    async def messages(
+        self, at: int | None = None, *, limit: int | None = None, before: int | None = None
+    ) -> list[RecordedMessage]:
+        return await _call(self._session.messages, at, limit=limit, before=before)
+
+    async def context(self, at: int | None = None, **options: Any) -> Context:
+        return await _call(self._session.context, at, **options)
+
+    async def compact(self, dry_run: bool = False, window: int | None = None) -> Answer:
+        return await _call(self._session.compact, dry_run, window)
+
+    async def compactions(self) -> list[Answer]:
+        return await _call(self._session.compactions)
+
+    async def timeline(self, buckets: int = 50) -> list[Answer]:
+        return await _call(self._session.timeline, buckets)
+
+
+class _Twin:
+    """A face whose every public method is awaited: ``await book.memory.show()``."""
+
+    def __init__(self, face: Any) -> None:
+        self._face = face
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return partial(_call, getattr(self._face, name))
+
+
+class Memory(_Twin):
+    """Durable memory; see ``minutebook.Minutebook.memory``."""
+
+
+class Projections(_Twin):
+    """The projections; see ``minutebook.Minutebook.projections``."""
+
+
+class Minutebook(_Handle):
+    """One open book; see ``minutebook.Minutebook``. Made by ``open``."""
+
+    def __init__(self, book: core.Minutebook) -> None:
+        self._book = book
+        self.memory = Memory(book.memory)
+        self.projections = Projections(book.projections)
+
+    @classmethod
+    def open(cls, workspace: Any = ".", **options: Any) -> _Opening[Minutebook]:
+        """As ``minutebook.Minutebook.open``; await it, or use it in ``async with``."""
+
+        async def make() -> Minutebook:
+            loop = asyncio.get_running_loop()
+            for name, method in (("summarizer", "summarize"), ("curator", "curate")):
+                if options.get(name) is not None:
+                    options[name] = _synchronous(options[name], method, loop)
+            return cls(await _call(core.Minutebook.open, workspace, **options))
+
+        return _Opening(make)
+
+    async def close(self) -> None:
+        await _call(self._book.close)
+
+    async def session(self, id: str | None = None, resume: bool = False) -> Session:
+        return Session(await _call(self._book.session, id, resume))
+
+    async def sessions(self) -> list[Answer]:
+        return await _call(self._book.sessions)
+
+    async def import_transcript(self, source: Any, **options: Any) -> Answer:
+        return await _call(self._book.import_transcript, source, **options)
+
+    async def undo_compaction(self, compaction: str) -> Answer:
+        return await _call(self._book.undo_compaction, compaction)
+
+    async def redo_compaction(self, compaction: str) -> Answer:
+        return await _call(self._book.redo_compaction, compaction)
+
+    async def curate(self) -> Answer:
+        return await _call(self._book.curate)
+
+    async def usage(self) -> Answer:
+        return await _call(self._book.usage)
+
+    async def head(self) -> int:
+        """The last position; a coroutine here, since it asks the database."""
+        return await _call(lambda: self._book.head)
+
+    async def log(self, after: int = 0, before: int | None = None, **filters: Any) -> AsyncIterator[Answer]:
+        """Iterates events in order, a page at a time in a worker thread."""
+        events = await _call(self._book.log, after, before, **filters)
+        while page := await _call(_take, events, 500):
+            for event in page:
+                yield event
+
+    async def trace(self, position: int) -> list[Answer]:
+        return await _call(self._book.trace, position)
+
+    async def recall(self, position: int, around: int = 0) -> list[Answer]:
+        return await _call(self._book.recall, position, around)
+
+    async def verify(self) -> Answer:
+        return await _call(self._book.verify)
+
+    async def status(self) -> Answer:
+        return await _call(self._book.status)
+
+    async def _leave(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _take(events: Iterator[Answer], count: int) -> list[Answer]:
+    return [event for _, event in zip(range(count), events, strict=False)]
+
+
+def _synchronous(plug_in: Any, method: str, loop: asyncio.AbstractEventLoop) -> Any:
+    """A coroutine function as a plain one that waits, in its worker thread, for the loop."""
+    function = getattr(plug_in, method, plug_in)
+    if not inspect.iscoroutinefunction(function):
+        return plug_in
+
+    def wait(request: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(function(request), loop).result()
+
+    wait.__name__ = str(getattr(plug_in, "name", None) or getattr(function, "__name__", method))
+    return wait

@@ -1,0 +1,88 @@
+"""The compaction policy as a value: every number that decides what a context shows (C1-C5, C10).
+
+A policy is frozen and has a name. The name is written on every event that the policy decided, so that a
+later version of the code (with another policy) shows the same past (C11).
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from hashlib import sha256
+
+POLICY = "policy-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What is long, what stays, and what must fit; sizes in tokens unless the name says characters.
+
+    ``window``, ``reserve`` and ``trigger`` come from the settings; ``trigger`` is counted with the reserve
+    (C1). All else has a default with its reason.
+    """
+
+    window: int
+    reserve: int
+    trigger: int
+    name: str = POLICY
+    enabled: bool = True
+    protect_first: int = 3
+    protect_recent: int = 8
+    summary_tokens_max: int = 4_000
+    summary_share_max: float = 0.125
+    """Of the window: a summary that fills half a small window would call for the next one at once."""
+    summarizer_input_tokens: int = 60_000
+    """Material of one summariser call; more is folded in chunks (C2)."""
+
+    range_tokens_min: int = 160
+    """A smaller range is not worth a summary: its frame and headings alone take about so much."""
+    gain_share_min: float = 0.08
+    """Share of the window that a change must promise while the request still fits: each change breaks the
+    provider's prompt cache, and a range of one message a turn would mean a summary a turn."""
+    growth_share: float = 0.10
+    """After failures the summariser is tried again when the request has grown by this share (C10)."""
+    attempts_max: int = 2
+    """Failures after which the summariser rests (C10)."""
+
+    result_chars_long: int = 2_000
+    """A longer tool result becomes a placeholder (C3)."""
+    result_chars_tight: int = 600
+    """The same inside protected content, when nothing else makes the request fit (C8)."""
+    argument_chars_long: int = 500
+    """Longer call arguments are cut inside their JSON (C3)."""
+    argument_string_chars: int = 200
+    """What stays of one string inside such arguments."""
+    argument_items_max: int = 20
+    """What stays of one list or object inside such arguments."""
+    duplicate_chars_min: int = 200
+    """Identical results of at least this length collapse to a reference."""
+    placeholder_argument_chars: int = 500
+    """Important arguments in a placeholder, together (C3)."""
+    placeholder_overview_chars: int = 700
+    """First and last lines, or JSON keys, in a placeholder."""
+
+    @property
+    def limit(self) -> int:
+        """The largest request that fits: the window less the reserve for the answer (C1)."""
+        return self.window - self.reserve
+
+    def fits(self, tokens: int) -> bool:
+        """True when a request of ``tokens`` leaves the reserve free."""
+        return tokens <= self.limit
+
+    def triggered(self, tokens: int) -> bool:
+        """True when a request of ``tokens``, with the reserve, has reached the trigger (C1)."""
+        return tokens + self.reserve >= self.trigger
+
+    @property
+    def summary_tokens(self) -> int:
+        """The bound of a summary under this window."""
+        return min(self.summary_tokens_max, max(200, int(self.window * self.summary_share_max)))
+
+    @property
+    def gain_tokens_min(self) -> int:
+        """What a change must promise to be made while the request still fits."""
+        return int(self.window * self.gain_share_min)
+
+    def digest(self, summarizer: str = "") -> str:
+        """Names these settings together with the summariser; another digest ends the rest after failures (C10)."""
+        return sha256(repr((astuple(self), summarizer)).encode()).hexdigest()[:16]

@@ -1,0 +1,257 @@
+"""Whether a summary may stand for what it covers: a pure function that answers with stable reason codes (C5).
+
+==========================  =============================================================================
+reason                      the summary ...
+==========================  =============================================================================
+``not_text``                is not text at all
+``empty``                   says nothing: blank, only thinking, only a polite opening, headings without items
+``truncated``               was cut off: the provider says so, or it ends in the middle
+``section_missing``         lacks one of the nine headings
+``section_order``           has them out of order, or one twice
+``too_long``                is longer than its bound
+``not_smaller``             takes, as shown, as many tokens as what it replaces
+``raw_payload``             shares a run of 200 characters with a tool argument or result
+``injected_instruction``    carries what reads as an instruction to the model and does not come from the user
+``unknown_source``          names a source that it does not cover
+``prompt_echo``             repeats the instructions of the request
+``stale_pending``           lists as pending what was cancelled or what it also lists as completed
+``coverage_missing``        does not represent a required segment
+==========================  =============================================================================
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+from .summary import (
+    SECTIONS,
+    Completion,
+    Segment,
+    Summary,
+    SummaryRequest,
+    body_of,
+    clean,
+    headings,
+    id_tags,
+    parse,
+    render,
+    tags,
+    untagged,
+    unwrapped,
+)
+from .summary_request import RAW_RUN_CHARS
+from .summary_safety import reads_as_instruction
+from .tokens import estimate
+from .words import folded, negated, share, words
+
+InjectionCheck: TypeAlias = Callable[[str], bool]
+"""True for a text that reads as an instruction to the model (``summary_safety``)."""
+
+FRAME_TOKENS = 110
+"""What the frame adds to a summary, at most about; the exact count is taken when it is accepted."""
+
+CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "content_filter", "error"})
+"""Finish reasons of providers that mean an answer is not whole."""
+
+ECHO_CHARS = 100
+
+
+def completion_of(answer: Any) -> Completion | None:
+    """What a summariser answered as a Completion; None when it is neither text nor a Completion with text."""
+    if isinstance(answer, Completion):
+        return answer if isinstance(answer.text, str) else None
+    return Completion(answer) if isinstance(answer, str) else None
+
+
+def validate(
+    answer: Any, request: SummaryRequest, *, injection: InjectionCheck = reads_as_instruction
+) -> tuple[str, ...]:
+    """The reasons why ``answer`` (text or Completion) may not be used; () when it may. Pure, linear, bounded (C5)."""
+    completion = completion_of(answer)
+    if completion is None:
+        return ("not_text",)
+    if len(completion.text) > 40 * request.tokens_max + 10_000:
+        return ("too_long",)  # nobody reads a megabyte to say more than that
+    cut = ("truncated",) if (completion.finish_reason or "").lower() in CUT_OFF else ()
+    body = unwrapped(clean(completion.text))
+    summary = parse(body)
+    if not isinstance(summary, Summary):
+        partial = ("truncated",) if not cut and _breaks_off(body) else ()
+        return _unique((*summary, *cut, *partial, *_echoes(body, request)))
+    text = render(summary)
+    sizes = _sizes(text, request)
+    if "too_long" in sizes:
+        return _unique((*cut, *sizes, *_echoes(body, request)))  # what is unbounded is not read line by line
+    reasons = [
+        *cut,
+        *_ends(body_of(body)),
+        *sizes,
+        *(["raw_payload"] if carries_payload(body, summary.lines, request.payloads) else []),
+        *_echoes(body, request),
+        *_injected(summary, request, injection),
+        *_sources(text, request),
+        *_pending(summary, request),
+        *(["coverage_missing"] if uncovered(summary, request.required) else []),
+    ]
+    return _unique(reasons)
+
+
+def _unique(reasons: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(reasons))
+
+
+# --- whole -------------------------------------------------------------------------------------------
+
+
+def _breaks_off(body: str) -> bool:
+    """True when the sections present are the first ones: the rest, or half a heading, was never written."""
+    order = [section for section, _ in headings(body)]
+    return bool(order) and len(order) < len(SECTIONS) and order == [s.id for s in SECTIONS[: len(order)]]
+
+
+def _ends(body: str) -> tuple[str, ...]:
+    """``truncated`` for a text that stops inside a fence, at a bare bullet or heading, or in a phrase."""
+    last = body.rstrip().rpartition("\n")[2].strip()
+    open_fence = sum(line.startswith("```") for line in body.split("\n")) % 2 == 1
+    bare = last in ("-", "*", "•") or last.startswith("#")
+    leads_on = last.endswith((",", ":", "(", "[", " and", " or", " the", " -", "→"))
+    open_code = last.count("`") % 2 == 1 and not last.endswith((".", "!", "]", ")"))
+    return ("truncated",) if open_fence or bare or leads_on or open_code else ()
+
+
+def _sizes(text: str, request: SummaryRequest) -> tuple[str, ...]:
+    tokens = estimate(text)
+    too_long = ("too_long",) if tokens > request.tokens_max else ()
+    return (*too_long, "not_smaller") if tokens + FRAME_TOKENS >= request.tokens_replaced else too_long
+
+
+# --- carried over ------------------------------------------------------------------------------------
+
+
+def shares_run(text: str, sources: Iterable[str], length: int) -> bool:
+    """True when ``text`` has a run of ``length`` characters in common with one of ``sources``; linear in their size.
+
+    Any such run holds a whole block of half its length at a multiple of that half in the source, so that only
+    those blocks are looked up; around a hit every run that contains it is.
+    """
+    half = length // 2
+    blocks = {text[i : i + half] for i in range(len(text) - half + 1)}
+    runs = {text[i : i + length] for i in range(len(text) - length + 1)}
+    if not runs:
+        return False
+    for source in sources:
+        for start in range(0, len(source) - half + 1, half):
+            if source[start : start + half] in blocks and any(
+                source[i : i + length] in runs for i in range(max(start - half, 0), start + 1)
+            ):
+                return True
+    return False
+
+
+def carries_payload(body: str, lines: Sequence[str], payloads: Sequence[str]) -> bool:
+    """Raw payloads as given, or with white space and bullets evened out: a new wrapping hides none."""
+    flat = (" ".join(payload.split()) for payload in payloads)
+    return shares_run(body, payloads, RAW_RUN_CHARS) or shares_run(" ".join(lines), flat, RAW_RUN_CHARS)
+
+
+def _echoes(body: str, request: SummaryRequest) -> tuple[str, ...]:
+    return ("prompt_echo",) if shares_run(body, (request.instructions,), ECHO_CHARS) else ()
+
+
+def _injected(summary: Summary, request: SummaryRequest, injection: InjectionCheck) -> tuple[str, ...]:
+    """An instruction in the summary is let through only where it quotes what the user said themselves."""
+    said = folded(" ".join(s.text for s in request.required if s.kind != "failure"))
+    users = folded("\n".join(m.text for m in request.messages if m.role == "user" and m.trust in ("user", "operator")))
+    accepted = frozenset((request.earlier or "").split("\n"))  # what was let through once is quoted as it was
+    for line in summary.lines:
+        if f"- {line}" not in accepted and injection(line):
+            quoted = folded(untagged(line)).strip(' "“”«».…')
+            if quoted not in said and quoted not in users:
+                return ("injected_instruction",)
+    return ()
+
+
+def _sources(text: str, request: SummaryRequest) -> tuple[str, ...]:
+    known_ids = request.ids | id_tags(request.earlier or "")
+    known = tags(text) <= request.positions and id_tags(text) <= known_ids
+    return () if known else ("unknown_source",)
+
+
+def _pending(summary: Summary, request: SummaryRequest) -> tuple[str, ...]:
+    """Something cancelled or finished must never read as pending: agents start it again (anchors rank 3)."""
+    usual = Counter(summary.lines)  # a phrase in many sections ("nothing to report") is no task
+    done = [words(untagged(item)) for item in summary.of("completed") if usual[item] < 3]
+    cancelled = [words(s.text) for s in request.required if s.kind == "cancelled"]
+    for item in summary.of("pending"):
+        pending = words(untagged(item))
+        if len(pending) < 2:
+            continue
+        repeated = any(len(other) >= 3 and set(other) == set(pending) for other in done)
+        if repeated or any(share(pending, set(other)) >= 0.8 for other in cancelled if len(other) >= 2):
+            return ("stale_pending",)
+    return ()
+
+
+# --- coverage ----------------------------------------------------------------------------------------
+
+
+def uncovered(summary: Summary, required: Sequence[Segment]) -> tuple[Segment, ...]:
+    """The required segments that ``summary`` does not represent (C5)."""
+    lines = [_Line(item) for item in summary.lines]
+    everything = frozenset(word for line in lines for word in line.words)
+    cited = frozenset(position for line in lines for position in line.tags)
+    named = frozenset(identity for line in lines for identity in line.ids)
+    return tuple(segment for segment in required if not _represented(segment, lines, everything, cited, named))
+
+
+class _Line:
+    __slots__ = ("ids", "negated", "tags", "text", "words")
+
+    def __init__(self, text: str) -> None:
+        self.text = folded(text)
+        self.tags = tags(text)
+        self.ids = id_tags(text)
+        self.words = frozenset(words(untagged(text)))
+        self.negated = negated(text)
+
+
+def _represented(
+    segment: Segment, lines: Sequence[_Line], everything: frozenset[str], cited: frozenset[int], named: frozenset[str]
+) -> bool:
+    """How each kind is represented.
+
+    A *constraint* needs one line with most of its telling words and its "not" (or fewer of them, with its source
+    tag): a pointer alone does not bind an agent. What an *earlier* summary kept needs the same, by its words. A
+    *request*, *decision* or *failure* is represented by its tag, or by enough of its telling words.
+    """
+    wanted = words(untagged(segment.text))
+    match segment.kind:
+        case "constraint" | "earlier":
+            strict = segment.section in ("constraints", "decisions") or segment.kind == "constraint"
+            if not strict:
+                return share(wanted, everything) >= 0.8
+            return any(_binds(line, segment, wanted) for line in lines)
+        case "request" | "failure" | "decision" | "cancelled":
+            if segment.position in cited or segment.id in named:
+                return True
+            part = {"request": 0.34, "failure": 0.3}.get(segment.kind, 0.5)
+            return _enough(wanted, everything if segment.kind == "request" else None, lines, part)
+
+
+def _binds(line: _Line, segment: Segment, wanted: list[str]) -> bool:
+    if folded(untagged(segment.text)).rstrip(".…") in line.text:
+        return True
+    cites = segment.position in line.tags or segment.id in line.ids
+    needed = 0.4 if cites else 0.6
+    keeps_not = line.negated or not negated(segment.text)
+    return share(wanted, line.words) >= needed and keeps_not and bool(wanted)
+
+
+def _enough(wanted: list[str], everything: frozenset[str] | None, lines: Sequence[_Line], part: float) -> bool:
+    needed = max(1, math.ceil(part * len(wanted)))
+    if everything is not None:
+        return sum(word in everything for word in wanted) >= needed
+    return any(sum(word in line.words for word in wanted) >= needed for line in lines)

@@ -1,0 +1,80 @@
+"""``book.memory``: what is remembered, since when, from where, and how to change and undo it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...domain.message import JSON
+from ..work import proposals, remembering
+from ..work.curator import Curating
+from ..work.publisher import Publisher
+from ..work.runtime import Runtime
+from .answers import Answer
+
+
+class Memory:
+    """Durable memory of one workspace."""
+
+    def __init__(self, runtime: Runtime, publisher: Publisher, curating: Curating) -> None:
+        self._runtime = runtime
+        self._publisher = publisher
+        self._curating = curating
+
+    def entries(self) -> list[Answer]:
+        """The entries of the current revision: ``id`` and ``text``."""
+        return [Answer(entry) for entry in self.show()["entries"]]
+
+    def show(self, revision: int | None = None, *, at: int | None = None) -> Answer:
+        """A revision (the current one, a number, or that in force at a position).
+
+        ``revision``, ``digest``, ``entries``, ``file``. Raises ``unknown_revision``, ``unknown_position``.
+        """
+        self._runtime.require_position(at)
+        return Answer(remembering.show(self._runtime, self._publisher, revision, at))
+
+    def revisions(self) -> list[Answer]:
+        """Every committed revision: ``revision``, ``kind``, ``parent``, ``position``, ``time``, ``digest``."""
+        return [Answer(row) for row in remembering.revision_log(self._runtime)]
+
+    def diff(self, a: int, b: int) -> Answer:
+        """``added``, ``removed`` and ``changed`` entries from revision ``a`` to ``b``."""
+        return Answer(remembering.diff(self._runtime, self._publisher, a, b))
+
+    def blame(self, revision: int | None = None) -> list[Answer]:
+        """Where each entry came from: ``entry``, ``text``, ``revision``, ``operation``, ``run``, ``messages``
+        and ``actor``."""
+        return [Answer(row) for row in remembering.blame(self._runtime, self._publisher, revision)]
+
+    def propose(self, operation: JSON) -> Answer:
+        """A person's own proposal: a run of one operation (D3). Answers ``candidate`` and ``status``."""
+        self._runtime.require_writing("a proposal")
+        return Answer(proposals.propose_as_person(self._runtime, self._publisher, operation))
+
+    def restore(self, revision: int, *, discard_edit: bool = False) -> Answer:
+        """Makes a new revision from an old one, through today's checks (D9). Raises MemoryFault ``memory_drift``."""
+        self._runtime.require_writing("a restore")
+        return Answer(remembering.restore(self._runtime, self._publisher, revision, discard_edit))
+
+    def sync(self, fix: bool = False, *, allow: Sequence[str] = ()) -> Answer:
+        """Takes the file as edited by hand for a manual revision; with a clean file, curates (D6, D8).
+
+        Raises MemoryFault ``memory_invalid`` (with ``problems``) or ``memory_not_canonical`` (mend: ``fix=True``).
+        """
+        self._runtime.require_writing("a sync")
+        return Answer(remembering.sync(self._runtime, self._publisher, self._curating, fix, tuple(allow)))
+
+    def status(self) -> Answer:
+        """``state``, ``automatic_curation``, ``pending``, ``quarantined``, ``last_error`` and more."""
+        return Answer(remembering.status(self._runtime, self._publisher, self._curating))
+
+    def quarantine(self) -> list[Answer]:
+        """Candidates of low trust that wait for a person (D13)."""
+        return [Answer(row) for row in remembering.quarantine(self._runtime)]
+
+    def approve(self, candidate: str) -> Answer:
+        """Lets a quarantined candidate pass to the curator."""
+        return Answer(proposals.approve(self._runtime, candidate))
+
+    def reject(self, candidate: str) -> Answer:
+        """Refuses a quarantined candidate."""
+        return Answer(proposals.decline(self._runtime, candidate))

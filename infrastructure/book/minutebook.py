@@ -1,0 +1,306 @@
+"""The composition root and the public object: one open book of one workspace."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import weakref
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from sqlalchemy import Connection
+
+from ...domain.errors import InputError, MemoryFault, SessionError, StoreError
+from ..settings import Settings
+from ..store.database import Access, Database
+from ..store.log import Log
+from ..store.runner import Projections
+from ..work import conversation, importing, looking, tracing, undoing, verifying
+from ..work.curator import Curating
+from ..work.identity import register, release
+from ..work.publisher import Publisher
+from ..work.runtime import Runtime, new_id
+from ..work.transcripts import Progress
+from ..work.workspace import Workspace
+from .answers import Answer
+from .catalogue import standard
+from .memory import Memory
+from .projections import ProjectionsFace
+from .run import Run
+from .session import Session
+
+DATABASE = Path(".tinyagent") / "minutebook.db"
+
+
+class Minutebook:
+    """The minutes of one workspace: its log, its sessions, its memory. Made by ``open``."""
+
+    def __init__(
+        self, runtime: Runtime, workspace: Workspace, summarizer: Any, curator: Any, *, automatic: bool
+    ) -> None:
+        self._runtime = runtime
+        self._workspace = workspace
+        self._summarizer = summarizer
+        self._publisher = Publisher(
+            runtime.log,
+            workspace,
+            runtime.settings,
+            runtime.now,
+            advance=_advancing(runtime),
+        )
+        self._curating = Curating(runtime, self._publisher, curator, automatic=automatic)
+        self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
+        self._closed = False
+        self.memory = Memory(runtime, self._publisher, self._curating)
+        self.projections = ProjectionsFace(runtime, self._publisher)
+
+    # --- opening and closing
+
+    @classmethod
+    def open(
+        cls,
+        workspace: str | Path = ".",
+        *,
+        database: str | None = None,
+        settings: Settings | None = None,
+        summarizer: Any = None,
+        curator: Any = None,
+        clock: Callable[[], datetime] | None = None,
+        read_only: bool = False,
+        access: Access | None = None,
+        automatic: bool | None = None,
+    ) -> Minutebook:
+        """Opens the book of a workspace; one open is one runtime (D7). Use it as a context manager.
+
+        ``database`` is an SQLAlchemy URL (default: SQLite in the workspace); ``summarizer`` and ``curator`` are
+        objects of the two protocols or plain functions of one argument; ``clock`` returns an aware datetime.
+        ``read_only=True`` looks without recovering, freezing, interrupting or writing anything. ``access="look"``
+        does the same but may bring projections up to date. ``automatic=False`` starts no curation in the background.
+        Raises InputError, StoreError ``not_a_book``, ``schema_newer``, ``store_locked``, ``store_corrupt``.
+        """
+        _refuse_async(summarizer, "summarizer")
+        _refuse_async(curator, "curator")
+        access = access or ("read_only" if read_only else "write")
+        root = Path(workspace)
+        effective = _settings(root, settings)
+        place = Workspace.of(root, effective)
+        if access == "write":
+            root.mkdir(parents=True, exist_ok=True)
+            place.prepare()
+        place_of_book = database or root.absolute() / DATABASE
+        if access == "look" and isinstance(place_of_book, Path) and not _writable(place_of_book):
+            access = "read_only"
+        store = Database(place_of_book, access=access, lock_timeout=effective.lock_timeout_seconds)
+        owner = register(new_id("r"))
+        try:
+            log = Log(store)
+            runtime = Runtime(log, Projections(log, standard(effective.projections)), effective, clock or _utc, owner)
+            book = cls(
+                runtime,
+                place,
+                summarizer,
+                curator,
+                automatic=effective.curation_automatic if automatic is None else automatic,
+            )
+            if access == "write":
+                book._start()
+        except BaseException:
+            release(owner.runtime)
+            store.close()
+            raise
+        return book
+
+    @classmethod
+    def init(cls, workspace: str | Path = ".") -> Path:
+        """Makes the ``.tinyagent`` folder of a workspace and nothing else; returns it."""
+        root = Path(workspace)
+        root.mkdir(parents=True, exist_ok=True)
+        place = Workspace.of(root, _settings(root, None))
+        place.prepare()
+        return place.folder
+
+    def _start(self) -> None:
+        # A start is a writer: what dead owners left open is ended, a half-done file write is finished (M2, D5).
+        try:
+            self._publisher.recover()
+        except (MemoryFault, StoreError) as error:
+            # A bad memory file or a busy lock is named by status; it never keeps a conversation from starting (S3).
+            self._curating.last_error = f"{error.code}: {error.message}"
+        for session in looking.sessions_with_open_run(self._runtime):
+            conversation.interrupt_if_dead(self._runtime, session)
+        self._curating.start()
+
+    def close(self) -> None:
+        """Ends this runtime: open runs are interrupted, a curation under way is waited for, a while (D6)."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            for run in list(self._runs):
+                run._interrupt()
+            self._curating.stop()
+        finally:
+            release(self._runtime.id)
+            self._runtime.log.database.close()
+
+    def __enter__(self) -> Minutebook:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- sessions
+
+    def session(self, id: str | None = None, resume: bool = False) -> Session:
+        """Opens a session or goes on with it; ``resume=True`` reads the newest memory (D7).
+
+        A book opened for reading raises SessionError ``unknown_session`` for one that is not there.
+        """
+        if self._runtime.writes:
+            id = id or new_id("s")
+            new = not conversation.known_session(self._runtime, id)
+            conversation.open_session(self._runtime, id)
+            if new:
+                self._wake_curator("session_created")
+        else:
+            conversation.require_session(self._runtime, id or self.latest_session())
+        return Session(self, id or self.latest_session(), resume=resume)
+
+    def find_session(self, id: str) -> Session:
+        """The session of that id, neither made nor opened again. Raises SessionError ``unknown_session``."""
+        conversation.require_session(self._runtime, id)
+        return Session(self, id)
+
+    def sessions(self) -> list[Answer]:
+        """All sessions, the latest first: ``session``, ``messages``, ``runs``, ``tokens``, ``compactions``."""
+        return [Answer(row) for row in looking.sessions(self._runtime)]
+
+    def session_row(self, session: str) -> Answer:
+        """The line that ``sessions`` has for one session. Raises SessionError ``unknown_session``."""
+        conversation.require_session(self._runtime, session)
+        return Answer(looking.session_row(self._runtime, session))
+
+    def latest_session(self) -> str:
+        """The session with the newest event. Raises SessionError ``unknown_session`` when there is none."""
+        rows = looking.sessions(self._runtime)
+        if not rows:
+            raise SessionError("there are no sessions yet; import a transcript or open one", code="unknown_session")
+        return str(rows[0]["session"])
+
+    def import_transcript(
+        self,
+        source: str | Path | bytes,
+        *,
+        format: str = "auto",
+        session: str | None = None,
+        progress: Progress | None = None,
+    ) -> Answer:
+        """Records a transcript file; the same file again adds only its new tail. Raises ``bad_transcript``."""
+        data = Path(source) if isinstance(source, str) else source
+        return Answer(importing.import_answer(self._runtime, data, format=format, session=session, progress=progress))
+
+    def undo_compaction(self, compaction: str) -> Answer:
+        """Takes the live compaction back; last in, first out (C7)."""
+        return Answer(undoing.undo(self._runtime, compaction))
+
+    def redo_compaction(self, compaction: str) -> Answer:
+        """Makes the last undone compaction live again (C7)."""
+        return Answer(undoing.redo(self._runtime, compaction))
+
+    # --- memory
+
+    def curate(self) -> Answer:
+        """Turns admitted candidates into the next revision: ``job``, ``status``, ``revision``, ``reasons`` (D4).
+
+        Raises MemoryFault ``memory_drift`` while the file is not what the log says.
+        """
+        self._runtime.require_writing("a curation")
+        return Answer(self._curating.curate())
+
+    def usage(self) -> Answer:
+        """Tokens of compressor and curator, apart from any run's own (D10)."""
+        return Answer(looking.usage(self._runtime))
+
+    # --- looking and proving
+
+    @property
+    def head(self) -> int:
+        """The last position of the log; 0 when it is empty."""
+        return self._runtime.log.head().position
+
+    @property
+    def settings(self) -> Settings:
+        return self._runtime.settings
+
+    @property
+    def workspace(self) -> Path:
+        return self._workspace.root
+
+    def log(self, after: int = 0, before: int | None = None, **filters: Any) -> Iterator[Answer]:
+        """Iterates events in order: ``position``, ``type``, ``stream``, ``version``, ``time``, ``body`` and more.
+
+        Filters: ``type``, ``session``, ``run``, ``stream``, ``since``, ``until`` (ISO 8601), ``limit``.
+        """
+        return (Answer(event) for event in looking.log(self._runtime, after=after, before=before, **filters))
+
+    def trace(self, position: int) -> list[Answer]:
+        """The chain of events behind a position, and what came of it (E4)."""
+        return [Answer(item) for item in tracing.trace(self._runtime, position)]
+
+    def recall(self, position: int, around: int = 0) -> list[Answer]:
+        """The original message at a position, with ``around`` neighbours on either side (D17)."""
+        return [Answer(known) for known in looking.recall(self._runtime, position, around)]
+
+    def verify(self) -> Answer:
+        """Replays the log and recomputes everything: ``ok``, ``events``, ``head``, ``checks`` (E1)."""
+        return Answer(verifying.verify(self._runtime, self._publisher))
+
+    def status(self) -> Answer:
+        """One page: sessions, memory, projections, last failures."""
+        return Answer(looking.status(self._runtime, self._workspace.root, self.memory.status()))
+
+    # --- what the curator listens for
+
+    def _wake_curator(self, reason: str) -> None:
+        self._curating.wake(reason)
+
+    def _after_run(self, proposed: int) -> None:
+        if proposed:
+            self._curating.wake_at_threshold()
+
+
+def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
+    def advance(connection: Connection) -> None:
+        runtime.projections.advance("memory_file", connection)
+
+    return advance
+
+
+def _writable(database: Path) -> bool:
+    """Whether projections may be brought up to date; an absent book is empty in any case."""
+    return not database.exists() or (os.access(database, os.W_OK) and os.access(database.parent, os.W_OK))
+
+
+def _utc() -> datetime:
+    return datetime.now(UTC)
+
+
+def _settings(root: Path, given: Settings | None) -> Settings:
+    if given is None:
+        return Settings.load(root)
+    return Settings.load(root, **{name: getattr(given, name) for name in given.model_fields_set})
+
+
+def _refuse_async(value: Any, name: str) -> None:
+    method = {"summarizer": "summarize", "curator": "curate"}[name]
+    for function in (value, getattr(value, method, None)):
+        if inspect.iscoroutinefunction(function):
+            raise InputError(
+                f"the {name} is asynchronous and this book is not; use minutebook.aio, or give a plain function",
+                code=f"async_{name}",
+            )

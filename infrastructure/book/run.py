@@ -1,0 +1,190 @@
+"""One run of an agent in a session: what it says, what it sees, what it wants remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from ...domain.catalogue import Usage
+from ...domain.errors import SessionError
+from ...domain.message import JSON, Trust
+from ..work.conversation import Entry, RunRef, end_run, interrupt, record
+from ..work.leases import Lease
+from ..work.proposals import propose
+from ..work.runtime import new_id
+from ..work.sources import from_caller
+from .answers import Answer
+from .context import Context
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+class Run:
+    """An open run. As a context manager it succeeds at the end, and an exception makes it fail and goes on up."""
+
+    def __init__(self, session: Session, ref: RunRef) -> None:
+        self._session = session
+        self._runtime = session._runtime
+        self._ref = ref
+        self._lease = Lease(self._runtime.now(), self._runtime.settings.lease_seconds)
+        self._usage = Usage()
+        self._proposed = 0
+        self._open = True
+        session._book._runs.add(self)
+
+    @property
+    def id(self) -> str:
+        return self._ref.run
+
+    @property
+    def session(self) -> Session:
+        return self._session
+
+    @property
+    def open(self) -> bool:
+        """True until the run has ended in this process."""
+        return self._open
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of the caller's own model calls; compressor and curator are accounted apart (D10)."""
+        return self._usage
+
+    def append(self, message: Any, id: str | Sequence[str] | None = None, *, usage: Any = None) -> int | list[int]:
+        """Records a message, or a list of them (all or none), and returns the position or positions (M3).
+
+        ``id`` makes the append idempotent: the same id again returns the same position. For a list give one id
+        a message, or one id from which ``id-0``, ``id-1``... are made. ``usage`` is what the provider reported for
+        this call: ``{"input_tokens": ..., "output_tokens": ...}`` (M5).
+        Raises SessionError ``run_closed``, MessageError ``bad_message`` or ``message_conflict``.
+        """
+        self._require_open()
+        single = not isinstance(message, (list, tuple))
+        messages = [message] if single else list(message)
+        if not messages:
+            return []
+        reported = usage_of(usage)
+        entries = [
+            Entry(
+                name,
+                source := from_caller(item, bytes_max=self._runtime.settings.message_bytes_max),
+                actor="user"
+                if source.view.role == "user"
+                else "model"
+                if source.view.role == "assistant"
+                else "caller",
+                usage=reported if place == len(messages) - 1 else None,
+            )
+            for place, (name, item) in enumerate(zip(message_ids(id, len(messages), single), messages, strict=True))
+        ]
+        positions = record(self._runtime, self._session.id, entries, run=self._ref, lease=self._lease)
+        if reported is not None:
+            self._usage = self._usage + reported
+        return positions[0] if single else positions
+
+    def context(self, system: str | None = None, tools: Sequence[JSON] | None = None) -> Context:
+        """The next request: fits the window, compacted if it must be; its digest is recorded (C1, C11).
+
+        ``system`` and ``tools`` are the caller's own prompt and tool schemas (OpenAI or Anthropic form): both
+        are counted and seen; the memory block comes last in the system prompt.
+        Raises ContextWindowExceeded, or CompactionFailed when a summary was needed and did not come.
+        """
+        self._require_open()
+        return self._session._shown_context(self._ref, self._lease, system=system or "", tools=tuple(tools or ()))
+
+    def memory(self, operation: JSON, source: Trust | None = None, *, call_id: str | None = None) -> Answer:
+        """Answers the model's call of the ``memory`` tool; writes nothing but the candidate (D2).
+
+        ``source`` names a lower trust than the model's own (``"tool"``); ``call_id`` makes the call idempotent.
+        The answer has ``candidate``, ``status`` (``proposed``, ``flagged``, ``refused``), ``message`` and ``entries``.
+        """
+        self._require_open()
+        answer = propose(
+            self._runtime,
+            self._session._book._publisher,
+            self._ref,
+            operation,
+            actor="model",
+            trust=source or "model",
+            call_id=call_id,
+            proposed=self._proposed,
+        )
+        if answer["candidate"]:
+            self._proposed += 1
+        return Answer(answer)
+
+    def succeed(self, usage: Any = None) -> None:
+        """Ends the run well: its candidates are admitted in the same transaction (D3)."""
+        self._end(None, usage)
+
+    def fail(self, error: BaseException | str) -> None:
+        """Ends the run badly: its candidates are withdrawn."""
+        self._end(RuntimeError(error) if isinstance(error, str) else error, None)
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._open:
+            self._end(error, None)
+
+    def _end(self, error: BaseException | None, usage: Any) -> None:
+        self._require_open()
+        reported = usage_of(usage)
+        if reported is not None:
+            self._usage = self._usage + reported
+        self._open = False
+        self._session._book._runs.discard(self)
+        try:
+            end_run(self._runtime, self._ref, error=error, usage=self._usage)
+        except SessionError:
+            # When the body has raised, its exception is the one to be seen.
+            if error is None:
+                raise
+            return
+        if error is None:
+            self._session._book._after_run(self._proposed)
+
+    def _interrupt(self) -> None:
+        self._open = False
+        interrupt(self._runtime, self._ref)
+
+    def _require_open(self) -> None:
+        if not self._open:
+            raise SessionError(f"run {self.id!r} has ended; start a new run", code="run_closed", run=self.id)
+
+
+def message_ids(given: str | Sequence[str] | None, count: int, single: bool) -> list[str]:
+    """One id a message, out of what the caller gave."""
+    from ...domain.errors import MessageError
+    from ...domain.identifiers import check_identifier
+
+    if given is None:
+        return [new_id("m") for _ in range(count)]
+    ids = [given] if isinstance(given, str) and single else given
+    if isinstance(ids, str):
+        ids = [f"{ids}-{place}" for place in range(count)]
+    if len(ids) != count:
+        raise MessageError(f"{count} messages need {count} ids, and {len(ids)} were given", code="bad_message")
+    return [check_identifier(name) for name in ids]
+
+
+def usage_of(usage: Any) -> Usage | None:
+    """Usage out of a dictionary or an SDK object, in OpenAI's or Anthropic's names."""
+    if usage is None or isinstance(usage, Usage):
+        return usage
+
+    def take(*names: str) -> int:
+        for name in names:
+            value = usage.get(name) if isinstance(usage, dict) else getattr(usage, name, None)
+            if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+                return value
+        return 0
+
+    return Usage(
+        input_tokens=take("input_tokens", "prompt_tokens"), output_tokens=take("output_tokens", "completion_tokens")
+    )

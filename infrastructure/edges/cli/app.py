@@ -1,0 +1,104 @@
+"""The command tree, its global options, and how a command gets its book."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...book import Minutebook
+from .output import Output
+
+
+class State:
+    """What the global options said, and the book of this one command."""
+
+    def __init__(self) -> None:
+        self.workspace = Path()
+        self.database: str | None = None
+        self.output = Output(as_json=False)
+        self._book: Minutebook | None = None
+
+    def look(self) -> Minutebook:
+        """A book for reading: it may bring a projection up to date, and changes nothing else (M2)."""
+        return self._open("look")
+
+    def write(self) -> Minutebook:
+        """A book for changing. Nothing runs behind a command's back: automatic curation is off."""
+        return self._open("write")
+
+    def _open(self, access: str) -> Minutebook:
+        if access == "look" and not self.workspace.is_dir():
+            from ....domain.errors import InputError
+
+            raise InputError(
+                f"there is no folder {str(self.workspace)!r}; name one with --workspace", code="unknown_workspace"
+            )
+        self._book = Minutebook.open(
+            self.workspace,
+            database=self.database,
+            access=access,  # type: ignore[arg-type]
+            automatic=False,
+        )
+        return self._book
+
+    def close(self) -> None:
+        if self._book is not None:
+            book, self._book = self._book, None
+            book.close()
+
+
+state = State()
+
+app = typer.Typer(
+    name="minutebook",
+    help="The minutes of an agent's work: context that fits, memory that can be traced and undone.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+session_app = typer.Typer(help="Sessions and their messages.", no_args_is_help=True, rich_markup_mode=None)
+compaction_app = typer.Typer(help="Undo and redo compactions.", no_args_is_help=True, rich_markup_mode=None)
+memory_app = typer.Typer(help="Durable memory: MEMORY.md and its history.", no_args_is_help=True, rich_markup_mode=None)
+propose_app = typer.Typer(help="Propose a change to memory yourself.", no_args_is_help=True, rich_markup_mode=None)
+quarantine_app = typer.Typer(help="Candidates that wait for you.", no_args_is_help=True, rich_markup_mode=None)
+projections_app = typer.Typer(help="Read models of the log.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(session_app, name="session")
+app.add_typer(compaction_app, name="compaction")
+app.add_typer(memory_app, name="memory")
+memory_app.add_typer(propose_app, name="propose")
+memory_app.add_typer(quarantine_app, name="quarantine")
+app.add_typer(projections_app, name="projections")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"minutebook {version('minutebook')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    workspace: Annotated[
+        Path | None,
+        typer.Option("--workspace", help="Folder of the workspace (default: here, or MINUTEBOOK_WORKSPACE)."),
+    ] = None,
+    database: Annotated[
+        str | None, typer.Option("--database", help="Database URL (default: SQLite in the workspace).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    state.workspace = workspace or Path(os.environ.get("MINUTEBOOK_WORKSPACE") or ".")
+    state.database = database or os.environ.get("MINUTEBOOK_DATABASE") or None
+
+
+# The commands register themselves.
+from . import audit, contexts, memory, sessions  # noqa: E402, F401

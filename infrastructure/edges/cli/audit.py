@@ -1,0 +1,153 @@
+"""log, trace, projections …, verify."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from .app import app, projections_app, state
+from .output import dumps, shorten
+from .sessions import text_of
+
+
+@app.command("log")
+def log(
+    after: Annotated[int, typer.Option(min=0, help="Only events after this position.")] = 0,
+    before: Annotated[int | None, typer.Option(min=0, help="Only events before this position.")] = None,
+    type_: Annotated[str | None, typer.Option("--type", help="Only this type of event.")] = None,
+    session: Annotated[str | None, typer.Option(help="Only this session.")] = None,
+    stream: Annotated[str | None, typer.Option(help="Only this stream (UUID).")] = None,
+    run: Annotated[str | None, typer.Option(help="Only this run.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only from this time on (ISO 8601).")] = None,
+    until: Annotated[str | None, typer.Option(help="Only before this time (ISO 8601).")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="At most so many.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on printing what is appended.")] = False,
+) -> None:
+    """The events, in order; with --json one a line."""
+    book = state.look()
+    filters: dict[str, Any] = {
+        "before": before, "type": type_, "session": session, "stream": stream, "run": run,
+        "since": since, "until": until,
+    }  # fmt: skip
+    left = limit
+    while True:
+        for event in book.log(after=after, limit=left, **filters):
+            after = event["position"]
+            left = None if left is None else left - 1
+            _print_event(event)
+        if not follow or left == 0:
+            return
+        time.sleep(0.2)
+
+
+def _print_event(event: dict[str, Any]) -> None:
+    out = state.output
+    if out.json:
+        out.raw(dumps(event) + b"\n")
+    else:
+        where = event["session"] or ""
+        body = {name: value for name, value in event["body"].items() if name != "payload"}
+        text = shorten(dumps(event["body"].get("payload") or body).decode(), 100)
+        out.line(f"{event['position']:>7} {event['time'][:19]} {event['type']:<20} {shorten(where, 24):<24} {text}")
+
+
+@app.command("trace")
+def trace(position: Annotated[int, typer.Argument(metavar="POSITION")]) -> None:
+    """What caused an event, and what came of it."""
+    out = state.output
+    found = state.look().trace(position)
+    if out.json:
+        out.document(found)
+        return
+    for item in found:
+        mark = {"cause": "↑", "self": "●", "effect": "↓"}[item["relation"]]
+        out.line(f"{mark} {item['position']:>7} {item['type']:<20} {item['why']}", "bold" if mark == "●" else "")
+        if item["text"]:
+            out.line(f"          {shorten(item['text'], 200)}", "dim")
+
+
+@app.command("recall")
+def recall(
+    position: Annotated[int, typer.Argument(metavar="POSITION")],
+    around: Annotated[int, typer.Option("--around", min=0, help="Neighbours on either side.")] = 0,
+) -> None:
+    """The original message at a position, whatever the context shows of it."""
+    out = state.output
+    found = state.look().recall(position, around)
+    if out.json:
+        out.document(found)
+        return
+    for message in found:
+        out.line(f"{message['position']} {message['role']} {message['id']} [{message['state']}]", "bold")
+        out.line(text_of(message))
+
+
+@projections_app.command("list")
+def projections_list() -> None:
+    """Where each projection stands."""
+    out = state.output
+    found = state.look().projections.list()
+    if out.json:
+        out.document(found)
+        return
+    columns = ("name", "version", "cursor", "head", "lag", "status", "error")
+    out.table(columns, [[row[name] for name in columns] for row in found], numbers=("version", "cursor", "head", "lag"))
+
+
+@projections_app.command("rebuild")
+def projections_rebuild(
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME...")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Every projection.")] = False,
+) -> None:
+    """Make projections again from the log; readers see the old ones until the swap."""
+    if not names and not all_:
+        raise typer.BadParameter("name a projection, or say --all")
+    out = state.output
+    found = state.write().projections.rebuild(*(() if all_ else names or ()))
+    if out.json:
+        out.document(found)
+    else:
+        for row in found:
+            note = f"; {row['note']}" if row["note"] else ""
+            out.line(f"{row['name']}: rebuilt up to {row['cursor']}, digest {row['digest'][:16]}…{note}")
+
+
+@projections_app.command("retry")
+def projections_retry(name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
+    """Let a halted projection try again."""
+    _print_rows(state.write().projections.retry(name))
+
+
+@projections_app.command("skip")
+def projections_skip(name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
+    """Pass over the event that halted a projection; the skip is an event and verify goes on naming it."""
+    _print_rows(state.write().projections.skip(name))
+
+
+def _print_rows(row: dict[str, Any]) -> None:
+    if state.output.json:
+        state.output.document(row)
+    else:
+        state.output.line(f"{row['name']}: {row['status']} at {row['cursor']}")
+
+
+@app.command("verify")
+def verify() -> None:
+    """Replay the log, check its chain, recompute every projection, compare file and log."""
+    out = state.output
+    found = state.look().verify()
+    if out.json:
+        out.document(found)
+    else:
+        for check in found["checks"]:
+            out.line(f"{'ok  ' if check['ok'] else 'NO  '} {check['name']:<24} {check['detail']}",
+                     "" if check["ok"] else "bold red")  # fmt: skip
+        out.line(
+            f"{'All is well' if found['ok'] else 'Something differs'}: "
+            f"{found['events']:,} events, head {found['head']}",
+            "bold",
+        )
+    if not found["ok"]:
+        raise typer.Exit(1)

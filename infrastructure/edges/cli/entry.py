@@ -1,0 +1,113 @@
+"""The entry point: global options in any place, exit codes, and no traceback whatever happens."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from ....domain.errors import MinutebookError
+from .app import app, state
+from .output import Output
+
+DONE, REFUSED, USAGE = 0, 1, 2
+_FLAGS = frozenset({"--json"})
+_VALUES = frozenset({"--workspace", "--database"})
+
+# Newer typers bring a click of their own, older ones use the package: their public names lead to the right classes.
+_UsageError, _ClickException = typer.BadParameter.__mro__[1:3]
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs the command line. Exit status 0: done; 1: the answer is no, or refused; 2: usage (surface.md)."""
+    arguments = _global_options_first(list(sys.argv[1:] if argv is None else argv))
+    output = Output(as_json="--json" in arguments[: _leading(arguments)])
+    state.output = output
+    try:
+        code = typer.main.get_command(app).main(arguments, prog_name="minutebook", standalone_mode=False)
+    except typer.Abort:
+        code = 130
+    except MinutebookError as error:
+        code = REFUSED
+        output.failure(error.code, error.message)
+        _details(output, error)
+    except KeyboardInterrupt:
+        code = 130
+    except SystemExit as left:
+        # typer catches a broken pipe itself and leaves with 1; what was asked for was done.
+        if not isinstance(left.__context__, BrokenPipeError):
+            raise
+        code = DONE
+    except BrokenPipeError:
+        # Whoever read us has enough; writing more would only raise again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = DONE
+    except Exception as error:
+        if isinstance(error, _ClickException):
+            raise SystemExit(_misused(output, error)) from None
+        code = REFUSED
+        if os.environ.get("MINUTEBOOK_DEBUG"):
+            traceback.print_exc()
+        output.failure(
+            "internal_error",
+            f"{type(error).__name__}: {error}; this is a fault of minutebook: nothing half done was kept. "
+            "Run again with MINUTEBOOK_DEBUG=1 and report what it prints",
+        )
+    finally:
+        state.close()
+    raise SystemExit(code if isinstance(code, int) else DONE)
+
+
+def _misused(output: Output, error: Any) -> int:
+    """What the command line itself refuses: usage, in one line, with the way to the help."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        output.console.print(error.format_message(), markup=False)
+        return USAGE
+    code = USAGE if isinstance(error, _UsageError) else REFUSED
+    output.failure("usage" if code == USAGE else "bad_input", error.format_message())
+    if code == USAGE and not output.json:
+        hint = error.ctx.command_path if error.ctx else "minutebook"
+        output.errors.print(f"Try '{hint} --help'.", style="dim", markup=False)
+    return code
+
+
+def _details(output: Output, error: MinutebookError) -> None:
+    if output.json:
+        return
+    for problem in error.details.get("problems", ())[:20]:
+        output.errors.print(f"  {problem}", style="dim", markup=False)
+
+
+def _leading(arguments: Sequence[str]) -> int:
+    """How many of the arguments stand before the command."""
+    count = 0
+    while count < len(arguments) and arguments[count].startswith("-"):
+        count += 2 if arguments[count] in _VALUES else 1
+    return count
+
+
+def _global_options_first(arguments: list[str]) -> list[str]:
+    """``minutebook status --json`` means the same as ``minutebook --json status``."""
+    ahead: list[str] = []
+    rest: list[str] = []
+    position = 0
+    while position < len(arguments):
+        argument = arguments[position]
+        if argument == "--":
+            rest.extend(arguments[position:])
+            break
+        if argument in _FLAGS:
+            ahead.append(argument)
+        elif argument in _VALUES and position + 1 < len(arguments):
+            ahead.extend(arguments[position : position + 2])
+            position += 1
+        elif argument.partition("=")[0] in _VALUES and "=" in argument:
+            ahead.append(argument)
+        else:
+            rest.append(argument)
+        position += 1
+    return ahead + rest

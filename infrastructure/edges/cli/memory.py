@@ -1,0 +1,235 @@
+"""memory …: show, propose, curate, log, diff, blame, sync, restore, status, quarantine."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from ....domain.errors import InputError, MinutebookError
+from .app import memory_app, propose_app, quarantine_app, state
+
+
+@memory_app.command("show")
+def show(
+    revision: Annotated[int | None, typer.Option(help="This revision.")] = None,
+    at: Annotated[int | None, typer.Option(help="The revision in force at this position of the log.")] = None,
+) -> None:
+    """The entries of the current revision, or of a past one."""
+    if revision is not None and at is not None:
+        raise InputError("give --revision or --at, not both", code="bad_option")
+    out = state.output
+    found = state.look().memory.show(revision, at=at)
+    if out.json:
+        out.document(found)
+        return
+    out.line(f"revision {found['revision']}, {len(found['entries'])} entries; file {found['file']['state']}", "bold")
+    for entry in found["entries"]:
+        out.line(f"{entry['id']}  {entry['text']}")
+
+
+def _proposed(answer: dict[str, Any]) -> None:
+    out = state.output
+    if answer["status"] == "refused":
+        # The model gets its refusal as an answer to act on; a person gets what every command says of one.
+        raise MinutebookError(answer["message"].removeprefix(f"{answer['error']}: "), code=answer["error"])
+    if out.json:
+        out.document(answer)
+    else:
+        out.line(f"{answer['candidate'] or 'not recorded'}: {answer['status']}", "bold")
+        if answer.get("message"):
+            out.line(answer["message"])
+
+
+@propose_app.command("add")
+def propose_add(text: Annotated[str, typer.Argument(metavar="TEXT")]) -> None:
+    """Propose a new entry."""
+    _proposed(state.write().memory.propose({"operation": "add", "text": text}))
+
+
+@propose_app.command("replace")
+def propose_replace(
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Entry id, or text that only one entry has.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT")],
+) -> None:
+    """Propose another text for an entry."""
+    _proposed(state.write().memory.propose({"operation": "replace", "target": target, "text": text}))
+
+
+@propose_app.command("remove")
+def propose_remove(
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Entry id, or text that only one entry has.")],
+) -> None:
+    """Propose that an entry goes."""
+    _proposed(state.write().memory.propose({"operation": "remove", "target": target}))
+
+
+@memory_app.command("curate")
+def curate() -> None:
+    """Turn admitted candidates into the next revision of MEMORY.md."""
+    out = state.output
+    answer = state.write().curate()
+    if out.json:
+        out.document(answer)
+    else:
+        if answer["status"] == "nothing":
+            out.line("Nothing to curate.")
+        else:
+            out.line(f"{answer['status']}" + (f": revision {answer['revision']}" if answer["revision"] else ""), "bold")
+        for reason in answer["reasons"]:
+            out.line(
+                f"  {reason['entry']}: {reason['check']}" + (f" ({reason['message']})" if reason["message"] else "")
+            )
+    if answer["status"] in ("rejected", "failed"):
+        raise typer.Exit(1)
+
+
+@memory_app.command("log")
+def log() -> None:
+    """Every revision."""
+    out = state.output
+    found = state.look().memory.revisions()
+    if out.json:
+        out.document(found)
+    elif not found:
+        out.line("No revisions yet.")
+    else:
+        columns = ("revision", "kind", "parent", "position", "time", "digest")
+        out.table(
+            columns,
+            [[item[name][:19] if name in ("digest", "time") else item[name] for name in columns]
+             for item in found],
+            numbers=("revision", "parent", "position"),
+        )  # fmt: skip
+
+
+@memory_app.command("diff")
+def diff(a: Annotated[int, typer.Argument(metavar="A")], b: Annotated[int, typer.Argument(metavar="B")]) -> None:
+    """What changed between two revisions."""
+    out = state.output
+    found = state.look().memory.diff(a, b)
+    if out.json:
+        out.document(found)
+        return
+    for entry in found["added"]:
+        out.line(f"+ {entry['id']}  {entry['text']}", "green")
+    for entry in found["removed"]:
+        out.line(f"- {entry['id']}  {entry['text']}", "red")
+    for entry in found["changed"]:
+        out.line(f"- {entry['id']}  {entry['before']}", "red")
+        out.line(f"+ {entry['id']}  {entry['after']}", "green")
+    if not any(found.values()):
+        out.line("No difference.")
+
+
+@memory_app.command("blame")
+def blame(revision: Annotated[int | None, typer.Option(help="Of this revision.")] = None) -> None:
+    """Where each entry came from: operation, run, messages, actor."""
+    out = state.output
+    found = state.look().memory.blame(revision)
+    if out.json:
+        out.document(found)
+        return
+    if not found:
+        out.line("No entries.")
+    for item in found:
+        out.line(f"{item['entry']}  {item['text']}", "bold")
+        out.fields(
+            [
+                ("  revision", item["revision"]),
+                ("  operation", item["operation"]),
+                ("  run", item["run"]),
+                ("  session", item["session"]),
+                ("  messages", ", ".join(item["messages"]) or None),
+                ("  actor", item["actor"]),
+                ("  trust", item["trust"]),
+            ]
+        )
+
+
+@memory_app.command("sync")
+def sync(
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Accept harmless differences and write the canonical form.")
+    ] = False,
+    allow: Annotated[list[str] | None, typer.Option("--allow", help="Override a finding by its code.")] = None,
+) -> None:
+    """Take a hand-edited MEMORY.md as a manual revision; with a clean file, curate."""
+    out = state.output
+    answer = state.write().memory.sync(fix=fix, allow=tuple(allow or ()))
+    if out.json:
+        out.document(answer)
+    else:
+        out.line(f"MEMORY.md is revision {answer['revision']}." if answer["revision"] else "Nothing to record.")
+        for name in answer["fixed"]:
+            out.line(f"  fixed: {name}", "dim")
+
+
+@memory_app.command("restore")
+def restore(
+    revision: Annotated[int, typer.Argument(metavar="N")],
+    discard_edit: Annotated[
+        bool, typer.Option("--discard-edit", help="Record what stands in the file as a displaced revision first.")
+    ] = False,
+) -> None:
+    """Make a new revision from an old one."""
+    answer = state.write().memory.restore(revision, discard_edit=discard_edit)
+    if state.output.json:
+        state.output.document(answer)
+    else:
+        state.output.line(f"MEMORY.md is revision {answer['revision']}, made from revision {revision}.")
+
+
+@memory_app.command("status")
+def status() -> None:
+    """State of the file, of the curator and of what waits."""
+    out = state.output
+    found = state.look().memory.status()
+    if out.json:
+        out.document(found)
+    else:
+        out.fields(
+            [
+                ("file", f"{found['state']}  {found['path']}"),
+                ("detail", found["detail"] or None),
+                ("revision", found["revision"]),
+                ("automatic curation", "on" if found["automatic_curation"] else "off"),
+                ("pending", found["pending"]),
+                ("quarantined", found["quarantined"]),
+                ("set aside", ", ".join(found["set_aside"]) or None),
+                ("last error", found["last_error"]),
+            ]
+        )
+    if found["state"] in ("drift", "missing", "unreadable"):
+        raise typer.Exit(1)
+
+
+@quarantine_app.command("list")
+def quarantine_list() -> None:
+    """Candidates of low trust that wait for a person."""
+    out = state.output
+    found = state.look().memory.quarantine()
+    if out.json:
+        out.document(found)
+    elif not found:
+        out.line("Nothing waits.")
+    else:
+        for item in found:
+            out.line(f"{item['candidate']}  trust {item['trust']}, run {item['run']}", "bold")
+            out.line(f"  {item['operation']}: {item['text']}")
+
+
+@quarantine_app.command("approve")
+def quarantine_approve(candidate: Annotated[str, typer.Argument(metavar="C")]) -> None:
+    """Let a candidate pass to the curator."""
+    _proposed(state.write().memory.approve(candidate))
+
+
+@quarantine_app.command("reject")
+def quarantine_reject(candidate: Annotated[str, typer.Argument(metavar="C")]) -> None:
+    """Refuse a candidate."""
+    answer = state.write().memory.reject(candidate)
+    if state.output.json:
+        state.output.document(answer)
+    else:
+        state.output.line(f"{answer['candidate']}: {answer['status']}")

@@ -1,0 +1,247 @@
+"""import, session …, init, status."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ....domain.errors import InputError
+from ...book import Minutebook, Session
+from ...settings import Settings
+from .app import app, session_app, state
+from .output import shorten
+
+SessionId = Annotated[str, typer.Argument(metavar="ID", help="Session id; '-' is the latest.")]
+
+
+def find(book: Minutebook, session: str) -> Session:
+    """The session that an argument means; a mistyped id is refused, not made into a session."""
+    return book.find_session(book.latest_session() if session == "-" else session)
+
+
+@app.command("init")
+def init() -> None:
+    """Make the workspace folder and show every setting with where it came from."""
+    out = state.output
+    folder = Minutebook.init(state.workspace)
+    rows = Settings.explain(state.workspace)
+    if out.json:
+        out.document(
+            {
+                "folder": str(folder),
+                "settings": [{"name": name, "value": value, "origin": origin} for name, value, origin in rows],
+            }
+        )
+        return
+    out.line(f"{folder} is ready.", "bold")
+    out.table(("setting", "value", "from"), [(name, "-" if value is None else value, at) for name, value, at in rows])
+
+
+@app.command("import")
+def import_(
+    source: Annotated[str, typer.Argument(metavar="FILE/DIR/-", help="A transcript, a folder of them, or '-'.")],
+    format: Annotated[str, typer.Option(help="auto, or the name of a format.")] = "auto",
+    session: Annotated[str | None, typer.Option(help="Session id (default: the one in the file).")] = None,
+) -> None:
+    """Record a transcript as a session; the same file again adds only what is new."""
+    out = state.output
+    files = _files(source)
+    book = state.write()
+    answers: list[Any] = []
+    for file in files:
+        with _progress(file) as progress:
+            answers.append(book.import_transcript(file, format=format, session=session, progress=progress))
+    if out.json:
+        out.document(answers if source != "-" and Path(source).is_dir() else answers[0])
+        return
+    for file, answer in zip(files, answers, strict=True):
+        name = "standard input" if isinstance(file, bytes) else file.name
+        new = answer["messages"]
+        out.line(f"{name}: {answer['format']}, session {answer['session']}", "bold")
+        out.line(
+            (f"  {new:,} messages in {answer['runs']:,} runs recorded" if new else "  nothing new")
+            + (f" (the file holds {answer['total']:,})" if new != answer["total"] else "")
+            + (f"; {len(answer['skipped']):,} lines are no messages" if answer["skipped"] else "")
+        )
+        for item in answer["skipped"][:5]:
+            out.line(f"    line {item['line']}: {item['reason']}", "dim")
+        if len(answer["skipped"]) > 5:
+            out.line(f"    and {len(answer['skipped']) - 5:,} more (--json lists them all)", "dim")
+
+
+def _files(source: str) -> list[Path | bytes]:
+    if source == "-":
+        return [sys.stdin.buffer.read()]
+    path = Path(source)
+    if not path.is_dir():
+        return [path]
+    found = sorted(item for item in path.iterdir() if item.is_file() and item.suffix in (".jsonl", ".json"))
+    if not found:
+        raise InputError(f"{source!r} holds no .jsonl or .json file; name a transcript", code="bad_transcript")
+    return list(found)
+
+
+class _progress:
+    """A bar on a terminal, silence elsewhere."""
+
+    def __init__(self, file: Path | bytes) -> None:
+        self._shown = sys.stderr.isatty() and not state.output.json
+        self._bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
+            TimeElapsedColumn(), console=state.output.errors, transient=True, disable=not self._shown,
+        )  # fmt: skip
+        self._task = self._bar.add_task("stdin" if isinstance(file, bytes) else shorten(file.name, 40), total=1)
+
+    def __enter__(self) -> Any:
+        self._bar.start()
+        return self._advance if self._shown else None
+
+    def _advance(self, lines: int, done: int, total: int) -> None:
+        self._bar.update(self._task, completed=done, total=max(total, 1))
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+
+@session_app.command("list")
+def list_() -> None:
+    """All sessions, the latest first."""
+    out = state.output
+    sessions = state.look().sessions()
+    if out.json:
+        out.document(sessions)
+    elif not sessions:
+        out.line("No sessions yet. Try: minutebook import FILE")
+    else:
+        columns = ("session", "messages", "runs", "tokens", "compactions")
+        out.table(columns, [[item[name] for name in columns] for item in sessions], numbers=columns[1:])
+
+
+@session_app.command("show")
+def show(
+    session: SessionId, limit: Annotated[int, typer.Option(min=0, help="Messages shown, the last ones.")] = 40
+) -> None:
+    """A session, readable: who said what, and what the model no longer sees."""
+    out = state.output
+    book = state.look()
+    opened = find(book, session)
+    name = opened.id
+    messages = opened.messages(limit=limit)
+    if out.json:
+        out.document({**book.session_row(name), "shown": [message.answer() for message in messages]})
+        return
+    row = book.session_row(name)
+    out.line(
+        f"{name}: {row['messages']:,} messages, {row['runs']:,} runs, {row['tokens']:,} tokens, "
+        f"{row['compactions']:,} compactions",
+        "bold",
+    )
+    if row["messages"] > len(messages):
+        out.line(f"the last {len(messages)} (--limit shows more)", "dim")
+    for message in messages:
+        state_ = "" if message.state == "original" else f"  [{message.state}]"
+        out.line(f"{message.position:>7} {message.role:<9} {shorten(text_of(message.known), 150)}{state_}",
+                 "" if message.state == "original" else "dim")  # fmt: skip
+
+
+@session_app.command("messages")
+def messages(
+    session: SessionId,
+    at: Annotated[int | None, typer.Option(help="As of this position of the log.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="At most so many, the last ones.")] = None,
+    before: Annotated[int | None, typer.Option(help="Only messages before this position.")] = None,
+) -> None:
+    """Every message as it was recorded, with its state in the context."""
+    out = state.output
+    book = state.look()
+    found = find(book, session).messages(at=at, limit=limit, before=before)
+    if out.json:
+        out.document([message.answer() for message in found])
+        return
+    if not found:
+        out.line("No messages.")
+    for message in found:
+        out.line(f"{message.position} {message.role} {message.id} [{message.state}] {message.tokens} tokens", "bold")
+        out.line(text_of(message.known))
+        out.line()
+
+
+def text_of(known: dict[str, Any]) -> str:
+    """The readable text of a message: its text, its calls, its results."""
+    content = known.get("content")
+    if isinstance(content, str):
+        return content
+    pieces = []
+    for part in content or ():
+        match part:
+            case {"type": "text", "text": text}:
+                pieces.append(str(text))
+            case {"type": "tool_call", "name": name, "arguments": arguments}:
+                pieces.append(f"→ {name} {arguments}")
+            case {"type": "tool_result", "text": text}:
+                pieces.append(f"← {text}")
+            case {"type": "reasoning", "text": text}:
+                pieces.append(f"({text})")
+            case {"type": kind}:
+                pieces.append(f"[{kind}]")
+    return "\n".join(pieces)
+
+
+@session_app.command("fork")
+def fork(
+    session: SessionId,
+    at: Annotated[int, typer.Option(help="Position up to which history is shared.")],
+    to: Annotated[str | None, typer.Option("--to", help="Id of the new session.")] = None,
+) -> None:
+    """Begin a new session with the history of this one up to a position."""
+    book = state.write()
+    child = find(book, session).fork(at=at, id=to)
+    if state.output.json:
+        state.output.document({"session": child.id})
+    else:
+        state.output.line(f"{child.id} begins with the history up to {at}.")
+
+
+@session_app.command("close")
+def close(session: SessionId) -> None:
+    """Say that a session is done; its memory candidates are curated."""
+    book = state.write()
+    found = find(book, session)
+    found.close()
+    if state.output.json:
+        state.output.document({"session": found.id, "status": "closed"})
+    else:
+        state.output.line(f"{found.id} is closed.")
+
+
+@app.command("status")
+def status() -> None:
+    """One page: sessions, memory, projections, lag, last failures."""
+    out = state.output
+    found = state.look().status()
+    if out.json:
+        out.document(found)
+        return
+    memory = found["memory"]
+    out.line(f"{found['workspace']}", "bold")
+    out.fields(
+        [
+            ("log", f"{found['head']:,} events, chain {found['chain'][:16]}…"),
+            ("sessions", f"{found['sessions']:,} ({found['open_runs']} with an open run)"),
+            ("messages", f"{found['messages']:,}"),
+            ("MEMORY.md", f"{memory['state']}, revision {memory['revision']}, {memory['entries']} entries"),
+            ("waiting", f"{memory['pending']} to be curated, {memory['quarantined']} in quarantine"),
+            ("set aside", ", ".join(memory["set_aside"]) or None),
+            ("automatic", "on" if memory["automatic_curation"] else "off"),
+            ("last error", memory["last_error"]),
+            ("compaction", found["compaction_note"]),
+        ]
+    )
+    out.line()
+    columns = ("name", "cursor", "lag", "status", "error")
+    out.table(("projection", *columns[1:]), [[row[name] for name in columns] for row in found["projections"]],
+              numbers=("cursor", "lag"))  # fmt: skip

@@ -1,0 +1,94 @@
+"""Where each projection stands, and the fenced step that moves it (engine.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from .schema import cursors
+
+BUILDING = "@building"
+"""Ends the name under which the cursor of a shadow generation stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """One row of ``cursors``; everything at or below ``position`` is in the rows, or parked or skipped by name (I4)."""
+
+    name: str
+    version: int
+    generation: int
+    position: int
+    status: str
+    error: str | None
+    heartbeat: str | None
+    tables: tuple[str, ...]
+
+    @property
+    def halted(self) -> bool:
+        return self.status == "halted"
+
+
+def find(connection: Connection, name: str, *, lock: bool = False) -> Cursor | None:
+    """The cursor of a projection; ``lock`` keeps other workers off it until the transaction ends (PostgreSQL)."""
+    statement = select(cursors).where(cursors.c.name == name)
+    row = connection.execute(statement.with_for_update() if lock else statement).one_or_none()
+    return None if row is None else _cursor(row)
+
+
+def every(connection: Connection) -> list[Cursor]:
+    return [_cursor(row) for row in connection.execute(select(cursors).order_by(cursors.c.name))]
+
+
+def _cursor(row: Any) -> Cursor:
+    tables = tuple(json.loads(row.tables)) if row.tables else ()
+    return Cursor(row.name, row.version, row.generation, row.position, row.status, row.error, row.heartbeat, tables)
+
+
+def start(
+    connection: Connection, name: str, version: int, generation: int, tables: Iterable[str], heartbeat: str
+) -> Cursor:
+    """A new cursor at the beginning of the log."""
+    row = {
+        "name": name,
+        "version": version,
+        "generation": generation,
+        "position": 0,
+        "status": "building",
+        "error": None,
+        "heartbeat": heartbeat,
+        "tables": json.dumps(list(tables)),
+    }
+    connection.execute(insert(cursors), row)
+    return Cursor(name, version, generation, 0, "building", None, heartbeat, tuple(tables))
+
+
+def move(connection: Connection, cursor: Cursor, to: int, heartbeat: str, *, status: str = "live") -> bool:
+    """Moves the cursor if nobody else did: False means roll back and read again."""
+    return _update(connection, cursor, position=to, status=status, error=None, heartbeat=heartbeat)
+
+
+def halt(connection: Connection, cursor: Cursor, error: str, heartbeat: str) -> bool:
+    return _update(connection, cursor, status="halted", error=error, heartbeat=heartbeat)
+
+
+def _update(connection: Connection, cursor: Cursor, **values: Any) -> bool:
+    statement = (
+        update(cursors)
+        .where(
+            cursors.c.name == cursor.name,
+            cursors.c.position == cursor.position,
+            cursors.c.generation == cursor.generation,
+            cursors.c.version == cursor.version,
+        )
+        .values(**values)
+    )
+    return connection.execute(statement).rowcount == 1
+
+
+def remove(connection: Connection, name: str) -> None:
+    connection.execute(delete(cursors).where(cursors.c.name == name))

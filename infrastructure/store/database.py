@@ -1,0 +1,394 @@
+"""Connections: one writer that syncs on every commit, and a pool for readers and projections (engine.md).
+
+SQLite runs in WAL mode. The log's connection has ``synchronous=FULL``, set and read back: an acknowledged event
+survives power loss. Projections use ``NORMAL``: they can be made again from the log, and the WAL keeps their
+rows and cursor together, so they cost no fsync of their own.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import re
+import sqlite3
+import stat
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.pool import QueuePool
+
+from ...domain.errors import InputError, MinutebookError, StoreError
+
+Access = Literal["write", "look", "read_only"]
+"""``write``: everything. ``look``: projections may advance, nothing else is written. ``read_only``: nothing is."""
+
+# An acknowledged event survives power loss also where the server's default says otherwise.
+_DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+
+_LIVE: weakref.WeakSet[Database] = weakref.WeakSet()
+
+
+class Database:
+    """One database under one book: its URL, its engines and its writer connection."""
+
+    def __init__(self, url: str | Path, *, access: Access = "write", lock_timeout: float = 5.0) -> None:
+        self.url = _url(url)
+        self.access: Access = access
+        self.lock_timeout = lock_timeout
+        self.sqlite = self.url.get_backend_name() == "sqlite"
+        if not self.sqlite and self.url.get_backend_name() != "postgresql":
+            raise InputError(
+                f"{self.url.get_backend_name()!r} databases are not supported; use sqlite:///FILE or "
+                "postgresql+psycopg://USER@HOST/NAME",
+                code="bad_database_url",
+            )
+        self.path = self._sqlite_path()
+        self.absent = self.path is not None and not _is_file(self.path)
+        if self.path is not None and access == "write":
+            _create_private(self.path)
+        self._lock = threading.RLock()
+        self._closed = False
+        self._writer: Connection | None = None
+        self._memory = _memory_name() if self.path is None or (self.absent and access != "write") else None
+        # A shared memory database lives as long as its last connection: this one keeps it.
+        self._anchor = self._connect("FULL") if self.sqlite and self._memory else None
+        self.views = self._engine("NORMAL")
+        self.engine = self._engine("FULL")
+        _LIVE.add(self)
+
+    # --- the writer of the log
+
+    @contextmanager
+    def writer(self) -> Iterator[Connection]:
+        """The connection that appends, for one thread at a time. Raises StoreError ``read_only``."""
+        if self.access != "write":
+            raise StoreError("the book was opened for reading; open it for writing to change it", code="read_only")
+        with self._lock, guard():
+            self._check_open()
+            if self._writer is None:
+                self._writer = self.engine.connect()
+                if not self.sqlite:
+                    self._writer.exec_driver_sql(_DURABLE)
+            try:
+                yield self._writer
+            finally:
+                self._settle()
+
+    def _settle(self) -> None:
+        # The append commits on the driver's connection; this only tells SQLAlchemy that it is over.
+        assert self._writer is not None
+        driver: Any = self._writer.connection.driver_connection
+        if not self.sqlite and (driver.closed or driver.broken):
+            # The server is gone or was restarted: the next append dials again.
+            self._writer.invalidate()
+            self._writer.close()
+            self._writer = None
+            return
+        self._writer.rollback()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection for reading, in one consistent snapshot."""
+        with guard(), self._viewing() as connection:
+            if self.sqlite:
+                connection.exec_driver_sql("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.rollback()
+
+    @contextmanager
+    def projecting(self) -> Iterator[Connection]:
+        """A transaction for projection rows and cursors; commits at the end, rolls back on an exception."""
+        with guard(), self._viewing() as connection:
+            if self.sqlite:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            else:
+                # The rows can be made again from the log: their commit need not wait for the disk.
+                connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+            try:
+                yield connection
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.commit()
+
+    @contextmanager
+    def _viewing(self) -> Iterator[Connection]:
+        self._check_open()
+        with self.views.connect() as connection:
+            try:
+                yield connection
+            finally:
+                # Given back after close(), it would wait in a pool that nobody empties any more.
+                if self._closed:
+                    connection.detach()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError("the book was closed; open it again", code="store_closed")
+
+    def close(self) -> None:
+        """Gives every connection back; the last one of a process checkpoints SQLite's write-ahead log."""
+        with self._lock:
+            self._closed = True
+            if self._writer is not None:
+                writer, self._writer = self._writer, None
+                writer.close()
+            self.engine.dispose()
+            self.views.dispose()
+            if self._anchor is not None:
+                self._anchor.close()
+        _LIVE.discard(self)
+
+    # --- making engines
+
+    def _sqlite_path(self) -> Path | None:
+        if not self.sqlite or not self.url.database or self.url.database == ":memory:":
+            return None
+        return Path(self.url.database)
+
+    def _engine(self, synchronous: str) -> Engine:
+        if not self.sqlite:
+            return self._postgres_engine("AUTOCOMMIT" if synchronous == "FULL" else "READ COMMITTED")
+        # The driver opens no transactions of its own (isolation_level=None): BEGIN IMMEDIATE is ours to say.
+        return create_engine("sqlite://", creator=lambda: self._connect(synchronous), poolclass=QueuePool)
+
+    def _postgres_engine(self, isolation: Literal["AUTOCOMMIT", "READ COMMITTED"]) -> Engine:
+        # What the URL says in its own "options" (a search_path) stays in force beside ours.
+        options = [str(self.url.query.get("options", "")), f"-c lock_timeout={int(self.lock_timeout * 1000)}"]
+        if self.access == "read_only":
+            options.append("-c default_transaction_read_only=on")
+        try:
+            return create_engine(
+                self.url,
+                pool_pre_ping=True,
+                isolation_level=isolation,
+                connect_args={"options": " ".join(filter(None, options))},
+            )
+        except ModuleNotFoundError as error:
+            raise InputError(
+                "PostgreSQL needs the driver psycopg: install 'minutebook[postgres]'", code="driver_missing"
+            ) from error
+
+    def _connect(self, synchronous: str) -> sqlite3.Connection:
+        if self._memory:
+            # A reader of a book that does not exist sees an empty one and creates nothing.
+            connection = sqlite3.connect(self._memory, uri=True, isolation_level=None, check_same_thread=False)
+        else:
+            connection = sqlite3.connect(
+                self._file_uri(),
+                uri=True,
+                timeout=self.lock_timeout,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=256,
+            )
+        try:
+            self._pragmas(connection, synchronous)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _file_uri(self) -> str:
+        assert self.path is not None
+        base = self.path.resolve().as_uri()
+        if self.access != "read_only":
+            return f"{base}?mode=rw"
+        # A WAL database in a folder that cannot be written opens only as immutable, and only when no WAL is left.
+        wal = self.path.with_name(self.path.name + "-wal")
+        frozen = not os.access(self.path.parent, os.W_OK) and not (wal.exists() and wal.stat().st_size)
+        return f"{base}?immutable=1" if frozen else f"{base}?mode=ro"
+
+    def _pragmas(self, connection: sqlite3.Connection, synchronous: str) -> None:
+        run = connection.execute
+        run(f"PRAGMA busy_timeout={int(self.lock_timeout * 1000)}")
+        run("PRAGMA trusted_schema=OFF")
+        run("PRAGMA cell_size_check=ON")
+        if self.access == "write" and self.path is not None:
+            _refuse_foreign(connection)
+            _switch_to_wal(connection, self.lock_timeout)
+        if self.access == "read_only":
+            # The empty book that stands for an absent one is made by its first connection, which must write.
+            run(f"PRAGMA query_only={'OFF' if self._memory else 'ON'}")
+            return
+        run(f"PRAGMA synchronous={synchronous}")
+        run("PRAGMA secure_delete=ON")
+        wanted = {"FULL": 2, "NORMAL": 1}[synchronous]
+        if run("PRAGMA synchronous").fetchone()[0] != wanted:
+            raise StoreError(
+                f"this SQLite does not take synchronous={synchronous}; use another build of SQLite", code="not_durable"
+            )
+
+
+APPLICATION_ID = 0x6D626F6B  # "mbok": SQLite's application_id, so that a foreign file is known as such.
+
+
+def _refuse_foreign(connection: sqlite3.Connection) -> None:
+    # Before anything is written: the switch to WAL alone would change another program's file.
+    if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
+        return
+    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise StoreError(
+            "this SQLite file belongs to another program; point minutebook to another file "
+            "(this one was left untouched)",
+            code="not_a_book",
+        )
+
+
+def _switch_to_wal(connection: sqlite3.Connection, timeout: float) -> None:
+    # The first switch fails at once, without waiting, while another process writes (tried): so wait here.
+    deadline = time.monotonic() + max(timeout, 1.0)
+    while True:
+        try:
+            mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+            continue
+        if mode != "wal":
+            raise StoreError(
+                f"this file system does not carry SQLite's WAL (journal mode {mode!r}); move the workspace to a "
+                "local disk or use PostgreSQL",
+                code="not_durable",
+            )
+        return
+
+
+_memory_names = itertools.count(1)
+
+
+def _memory_name() -> str:
+    # Not cache=shared, where a reader makes a writer fail at once instead of waiting (tried).
+    return f"file:/minutebook-{os.getpid()}-{next(_memory_names)}?vfs=memdb"
+
+
+def _url(value: str | Path) -> URL:
+    if isinstance(value, Path):
+        return URL.create("sqlite", database=str(value))
+    try:
+        url = make_url(value)
+        # Plain "postgresql" means another driver in older versions of SQLAlchemy.
+        return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
+    except ArgumentError as error:
+        raise InputError(
+            f"{value!r} is no database URL; use sqlite:///FILE or postgresql+psycopg://USER@HOST/NAME",
+            code="bad_database_url",
+        ) from error
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a database file. Raises StoreError ``store_not_a_file`` for a folder, link, pipe or device."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"the database {path.name!r} cannot be opened: {getattr(error, 'strerror', None) or error}; "
+            "check the path and the permissions of its folders",
+            code="store_unwritable",
+        ) from error
+    if not stat.S_ISREG(found.st_mode):
+        raise _not_a_file(path)
+    if 0 < found.st_size < 512:
+        # SQLite takes a file shorter than its smallest page for an empty one, and would write over it (tried).
+        raise StoreError(
+            f"{path.name!r} is not a database: point to another file; this one was left untouched", code="not_a_book"
+        )
+    return True
+
+
+def _not_a_file(path: Path) -> StoreError:
+    return StoreError(
+        f"the database {path.name!r} is no regular file (a folder, link, pipe or device stands there); "
+        "point minutebook to a file of its own",
+        code="store_not_a_file",
+    )
+
+
+def _create_private(path: Path) -> None:
+    """Makes folder (0700) and file (0600) before SQLite does: -wal and -shm take the file's mode."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Neither through a link nor waiting for a pipe's other end: what came between the look and here is refused.
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise _not_a_file(path)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise StoreError(
+            f"the database {path.name} cannot be opened for writing: {error.strerror}; "
+            "check the folder's permissions, or open the book with read_only=True",
+            code="disk_full" if error.errno == errno.ENOSPC else "store_unwritable",
+        ) from error
+
+
+# --- errors
+
+
+_MENDS: tuple[tuple[str, str, str], ...] = (
+    (
+        r"database is locked|database table is locked|lock timeout|canceling statement due to lock",
+        "store_locked",
+        "another process holds the database; try again, or raise lock_timeout_seconds",
+    ),
+    (r"disk is full|No space left", "disk_full", "free some space; nothing of this write was kept"),
+    (r"readonly database|read-only", "store_read_only", "make the folder writable, or open with read_only=True"),
+    (r"file is not a database|file is encrypted", "not_a_book", "point to another file; this one was left untouched"),
+    (r"malformed|corrupt|disk image", "store_corrupt", "run 'minutebook verify' and restore a backup"),
+    (r"disk I/O error|could not fsync", "store_io_error", "check the disk; the last write is in doubt until re-opened"),
+    (r"unable to open database", "store_unwritable", "check that the folder exists and can be read"),
+    (r"connection|server closed|terminating", "store_unreachable", "check the server, then try again"),
+)
+
+
+@contextmanager
+def guard() -> Iterator[None]:
+    """Turns what a driver says into a StoreError with a stable code and the mend."""
+    try:
+        yield
+    except MinutebookError:
+        raise
+    except (sqlite3.Error, SQLAlchemyError, DBAPIError) as error:
+        raise translate(error) from error
+    except Exception as error:
+        if type(error).__module__.startswith("psycopg"):
+            raise translate(error) from error
+        raise
+
+
+def translate(error: BaseException) -> StoreError:
+    said = str(getattr(error, "orig", None) or error).strip().splitlines()
+    text = said[0] if said else type(error).__name__
+    for pattern, code, mend in _MENDS:
+        if re.search(pattern, text, re.IGNORECASE):
+            return StoreError(f"{text}: {mend}", code=code)
+    return StoreError(f"the database refused: {text}; run 'minutebook verify'", code="store_error")
+
+
+def _after_fork() -> None:
+    # A connection must not cross a fork: the child drops them unclosed and opens its own.
+    for database in list(_LIVE):
+        database._lock = threading.RLock()
+        database._writer = None
+        database.engine.dispose(close=False)
+        database.views.dispose(close=False)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,163 @@
+"""Named places where a test can stop the program, kill it or make a call fail (reliability.md 3.5).
+
+Off, a failpoint is one look-up in an empty dictionary. It stands *before* the call that it names, so that
+``raise(EIO)`` is that call failing and ``kill`` is the end of the process just after the step before.
+
+Armed from outside by ``MINUTEBOOK_FAILPOINT="name=action[:n]"``, several separated by ``;``. Actions::
+
+    kill            SIGKILL to this process          exit            leave at once, status 70, no clean-up
+    raise(ENOSPC)   OSError with that errno          sleep(0.5)      wait so many seconds
+    park(FILE)      make FILE and wait until it is gone (at most a minute)
+
+``:n`` acts only at the n-th passing, without it at each. Tests in the same process use ``armed``.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ...domain.errors import InputError
+
+VARIABLE = "MINUTEBOOK_FAILPOINT"
+
+POINTS: dict[str, str] = {
+    "publish.locked": "M09 the lock is held, nothing read",
+    "publish.base_read": "M10 the file is what the log says",
+    "publish.preparing": "M11 inside the transaction of the prepared revision",
+    "publish.prepared": "M12 the prepared revision is durable",
+    "file.open_temp": "M12 before the temp file is made",
+    "file.write_temp": "M13 the temp file is there, empty",
+    "file.write_rest": "M14 the temp file is torn",
+    "file.keep_owner": "M15 all is written, owner not yet kept",
+    "file.keep_mode": "M15 all is written, mode not yet kept",
+    "file.fsync_temp": "M15 all is written, nothing synced",
+    "file.read_base": "M16 the temp file is synced",
+    "file.set_aside": "M17 the base was checked again",
+    "file.replace": "M17 the name for the displaced bytes is taken",
+    "file.exchange": "M18 raise(ENOSYS) here is a system that cannot exchange two names",
+    "file.look_back": "M18 the file is replaced, the displaced bytes not yet looked at",
+    "file.fsync_folder": "M18 the file is replaced, the folder not synced",
+    "file.check_folder": "M19 the folder is synced",
+    "publish.commit": "M19 before the committed revision",
+    "publish.committing": "M20 inside the transaction of the committed revision",
+    "publish.committed": "M21 committed, not acknowledged",
+    "file.unlink": "M22 before one of our own names is removed",
+    "publish.cleaned": "M22 all is done, not acknowledged",
+    "sync.read": "S01-S02 the edited file was read",
+    "sync.validated": "S03 it is valid",
+    "sync.read_again": "S04 its hash was read again",
+    "sync.committing": "S05 inside the transaction of the manual revision",
+    "sync.committed": "S06 committed, not acknowledged",
+    "restore.chosen": "R01 the old snapshot was read and passed today's checks",
+    "restore.displaced": "R01 the edited bytes are kept as a displaced revision",
+    "recover.locked": "M26 recovery holds the lock",
+    "recover.decided": "M26 recovery knows what to do with the prepared revision",
+    "recover.abandoned": "M26 the prepared revision is abandoned",
+    "recover.redone": "M26 the file is written again",
+    "recover.committed": "M26 the revision is committed",
+    "recover.displaced": "M24 displaced bytes are kept as a revision, their link still there",
+    "recover.cleaned": "M26 recovery is done",
+    "lock.wait": "F25 before the lock is tried",
+}
+"""Every failpoint and the row of the fault matrix that it stands for; a test holds this list to the source."""
+
+_PARK_SECONDS_MAX = 60.0
+_EXIT_STATUS = 70
+_SPEC = re.compile(r"([a-z_.]+)=(kill|exit|raise|sleep|park)(?:\(([^()]*)\))?(?::([0-9]+))?")
+
+_armed: dict[str, Callable[[], None]] = {}
+
+
+def failpoint(name: str) -> None:
+    """Does what a test armed ``name`` with; nothing in ordinary life."""
+    action = _armed.get(name)
+    if action is not None:
+        action()
+
+
+@contextmanager
+def armed(name: str, action: str | Callable[[], None]) -> Iterator[None]:
+    """Arms a failpoint for a block of a test in this process, with an action in words or any callable."""
+    _check_name(name)
+    before = _armed.get(name)
+    _armed[name] = _action(f"{name}={action}")[1] if isinstance(action, str) else action
+    try:
+        yield
+    finally:
+        if before is None:
+            _armed.pop(name, None)
+        else:
+            _armed[name] = before
+
+
+def arm_from_environment() -> None:
+    """Takes the armed failpoints from the environment; called once on import. Raises InputError ``bad_failpoint``."""
+    _armed.clear()
+    for spec in os.environ.get(VARIABLE, "").split(";"):
+        if spec.strip():
+            name, action = _action(spec.strip())
+            _armed[name] = action
+
+
+def _check_name(name: str) -> None:
+    if name not in POINTS:
+        raise InputError(f"there is no failpoint {name!r}; failpoints.POINTS lists them", code="bad_failpoint")
+
+
+def _action(spec: str) -> tuple[str, Callable[[], None]]:
+    match = _SPEC.fullmatch(spec)
+    if match is None:
+        raise InputError(f"{VARIABLE}: {spec!r} is not name=action[:n]", code="bad_failpoint")
+    name, word, argument, count = match.groups()
+    _check_name(name)
+    act = _act(word, argument or "", spec)
+    return name, act if count is None else _nth(act, int(count))
+
+
+def _act(word: str, argument: str, spec: str) -> Callable[[], None]:
+    if word == "kill":
+        return lambda: os.kill(os.getpid(), signal.SIGKILL)
+    if word == "exit":
+        return lambda: os._exit(_EXIT_STATUS)
+    if word == "raise":
+        number = getattr(errno, argument, None)
+        if not isinstance(number, int):
+            raise InputError(f"{VARIABLE}: {spec!r} names no errno", code="bad_failpoint")
+        return lambda: _raise(number)
+    if word == "sleep":
+        seconds = float(argument)
+        return lambda: time.sleep(seconds)
+    return lambda: _park(Path(argument))
+
+
+def _nth(act: Callable[[], None], number: int) -> Callable[[], None]:
+    passed = 0
+
+    def counting() -> None:
+        nonlocal passed
+        passed += 1
+        if passed == number:
+            act()
+
+    return counting
+
+
+def _raise(number: int) -> None:
+    raise OSError(number, os.strerror(number))
+
+
+def _park(path: Path) -> None:
+    path.touch()
+    deadline = time.monotonic() + _PARK_SECONDS_MAX
+    while path.exists() and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+arm_from_environment()

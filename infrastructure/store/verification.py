@@ -1,0 +1,255 @@
+"""Is the log what was appended? Every link, digest and row is computed again and compared (E1).
+
+What this can see: a changed, missing, added or moved row, a payload that is not the one that was recorded, a head
+that does not fit, damaged pages, guards that were taken away. What it cannot: a tail that was cut off together
+with a head rewritten to fit; keep ``head`` and ``chain`` of a report outside to notice that.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain as chained
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from ...domain.chain import GENESIS, columns_digest, next_chain
+from ...domain.errors import StoreError
+from ...domain.events import TOPICS, parse
+from .guards import missing_guards
+from .log import Log
+from .rows import POSTGRES_COLUMNS, foreign_digest
+
+# SQLite's own types matter: a text that became a blob has the same bytes and is damage all the same.
+_RAW = POSTGRES_COLUMNS
+_PROBES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LogReport:
+    """What ``verify_log`` found.
+
+    ``events`` were read and are good; ``head`` and ``chain`` (hex) are what the head row says. ``first_bad`` is the
+    first position that is wrong or missing, None where damage touches no event (an index, a guard). ``erased`` are
+    the positions of tombstones, ``unknown`` counts events whose topic or version this code does not know.
+    """
+
+    ok: bool
+    events: int
+    head: int
+    first_bad: int | None
+    detail: str
+    chain: str = ""
+    erased: tuple[int, ...] = ()
+    unknown: int = 0
+
+
+class _Fault(Exception):
+    def __init__(self, position: int | None, detail: str) -> None:
+        super().__init__(detail)
+        self.position = position
+        self.detail = detail
+
+
+def verify_log(log: Log, *, deep: bool = True) -> LogReport:
+    """Checks the whole log in one snapshot; memory does not grow with it. Raises StoreError when it cannot be read.
+
+    ``deep`` lets SQLite compare every index with its table; without it only the pages are checked.
+    """
+    walk = _Walk(log.database.sqlite)
+    head, link, detail, bad = 0, b"", "", None
+    with log.database.reading() as connection:
+        try:
+            head, link = _head(connection)
+            walk.erased = _erased(connection)
+            _walk(connection, walk)
+            walk.compare(head, link)
+            _compare_erased(walk.erased, head)
+            _streams(connection)
+            _pages(connection, log.database.sqlite, deep)
+            for fault in missing_guards(connection, log.database.sqlite):
+                raise _Fault(None, fault)
+        except _Fault as fault:
+            bad, detail = fault.position, fault.detail
+        except (sqlite3.Error, DBAPIError) as error:
+            # Outside of the walk: a damaged index or table that is not the events.
+            detail = f"the database cannot be read in full: {getattr(error, 'orig', None) or error}"
+    tombstones = tuple(sorted(position for position in walk.erased if position <= walk.position))
+    return LogReport(
+        not detail, walk.position, head, bad, detail or "the chain holds", link.hex(), tombstones, walk.unknown
+    )
+
+
+class _Walk:
+    """The state of one pass over the rows: where it is, and the chain there."""
+
+    def __init__(self, sqlite: bool) -> None:
+        self.position = 0
+        self.chain = GENESIS
+        self.unknown = 0
+        self.erased: dict[int, int] = {}
+        self._shapes: set[tuple[type, ...]] = set()
+        self._stream = bytes if sqlite else UUID
+        self._json = str if sqlite else bytes
+
+    def take(self, row: Any) -> None:
+        """Checks the next row. Raises _Fault."""
+        (position, stream, version, topic, schema, workspace, session, run, actor, trust, cause, time, facts, payload,
+         salt, body, link) = row  # fmt: skip
+        wanted = self.position + 1
+        if position != wanted:
+            raise _Fault(
+                wanted, f"event {wanted} is missing" if position > wanted else f"event {position} is misplaced"
+            )
+        shape = tuple(map(type, row))
+        if shape not in self._shapes:
+            self._check_shape(wanted, shape)
+            self._shapes.add(shape)
+        if type(stream) is UUID:
+            stream = stream.bytes
+        if type(facts) is str:
+            facts = facts.encode()
+        if schema is None:
+            digest = foreign_digest(stream, version, topic, facts)
+        else:
+            digest = columns_digest(
+                stream, version, topic, schema, workspace, session, run, actor, trust, cause, time, facts, body
+            )
+        self.chain = next_chain(self.chain, wanted, digest)
+        if self.chain != link:
+            raise _Fault(wanted, f"event {wanted} is not what was appended: its link of the chain does not fit")
+        if body is not None and payload is not None and salt is not None and wanted not in self.erased:
+            if sha256(salt + (payload.encode() if type(payload) is str else payload)).digest() != body:
+                raise _Fault(wanted, f"the payload of event {wanted} is not what was appended")
+        elif body is not None or payload is not None or salt is not None or wanted in self.erased:
+            self._check_gone(wanted, payload, salt, body)
+        if schema is not None:
+            known = TOPICS.get(topic)
+            if known is None or schema > known.class_version:
+                self.unknown += 1
+            else:
+                self._check_facts(wanted, topic, schema, facts)
+        self.position = wanted
+
+    def compare(self, head: int, link: bytes) -> None:
+        """The head row against the last event. Raises _Fault."""
+        if head > self.position:
+            raise _Fault(self.position + 1, f"events {self.position + 1} to {head} are missing: the head names them")
+        if head < self.position:
+            raise _Fault(head + 1, f"event {head + 1} stands after the head, which names {head}")
+        if link != self.chain:
+            raise _Fault(head, f"the head's chain is not that of event {head}")
+
+    def _check_shape(self, position: int, shape: tuple[type, ...]) -> None:
+        none = type(None)
+        wanted: tuple[tuple[type, ...], ...]
+        if shape[4] is none:
+            wanted = ((int,), (self._stream,), (int,), (str,), *((none,),) * 8, (bytes,), *((none,),) * 3, (bytes,))
+        else:
+            wanted = (
+                *((int,), (self._stream,), (int,), (str,), (int,), (str,), (str, none), (str, none), (str,), (str,)),
+                *((int, none), (str,), (self._json,), (self._json, none), (bytes, none), (bytes, none), (bytes,)),
+            )
+        if any(found not in allowed for found, allowed in zip(shape, wanted, strict=True)):
+            raise _Fault(position, f"event {position} has a column of another type than was appended")
+
+    def _check_gone(self, position: int, payload: Any, salt: bytes | None, body: bytes | None) -> None:
+        if body is None:
+            raise _Fault(position, f"event {position} has a payload, or an erasure, that was not appended with it")
+        if payload is not None and position in self.erased:
+            raise _Fault(position, f"event {position} is named as erased, but its payload is still there")
+        if payload is not None:
+            raise _Fault(position, f"the payload of event {position} has lost its salt")
+        if salt is not None or position not in self.erased:
+            raise _Fault(position, f"the payload of event {position} is gone and no erasure names it")
+
+    def _check_facts(self, position: int, topic: str, schema: int, facts: bytes) -> None:
+        try:
+            parse(topic, schema, facts, f"event {position}")
+        except StoreError as error:
+            raise _Fault(position, error.message) from error
+
+
+def _walk(connection: Connection, walk: _Walk) -> None:
+    rows = _rows(connection, walk)
+    try:
+        for row in rows:
+            walk.take(row)
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        # The driver reads one row ahead, so the damage may lie one row further: go on one by one.
+        for _ in range(_PROBES):
+            try:
+                found = connection.exec_driver_sql(
+                    f"SELECT {_RAW} FROM events WHERE position = {walk.position + 1}"  # noqa: S608 - a number
+                ).one_or_none()
+            except (DBAPIError, UnicodeDecodeError):
+                break
+            if found is None:
+                break
+            walk.take(tuple(found))
+        wanted = walk.position + 1
+        raise _Fault(wanted, f"event {wanted} cannot be read: {str(error).splitlines()[0][:200]}") from error
+
+
+def _rows(connection: Connection, walk: _Walk) -> Iterator[Any]:
+    statement = f"SELECT {_RAW} FROM events ORDER BY position"  # noqa: S608 - constants
+    raw: Any = connection.connection
+    if walk._stream is bytes:
+        cursor = raw.cursor()
+        try:
+            yield from cursor.execute(statement)
+        finally:
+            cursor.close()
+        return
+    # A cursor on the server: the client would otherwise hold the whole log.
+    with raw.cursor("minutebook_verify", binary=True) as cursor:
+        cursor.itersize = 2_000
+        cursor.execute(statement)
+        yield from cursor
+
+
+def _head(connection: Connection) -> tuple[int, bytes]:
+    rows = connection.exec_driver_sql("SELECT k, last_id, chain_hash FROM log_head").all()
+    if len(rows) != 1 or rows[0][0] != 1 or type(rows[0][1]) is not int or type(rows[0][2]) is not bytes:
+        raise _Fault(None, "the head row is not one row with a position and a chain")
+    return rows[0][1], rows[0][2]
+
+
+def _erased(connection: Connection) -> dict[int, int]:
+    rows = connection.exec_driver_sql("SELECT position, by_position FROM erased").all()
+    return {position: by_position for position, by_position in rows}  # noqa: C416 - rows are no pairs to mypy
+
+
+def _compare_erased(erased: dict[int, int], head: int) -> None:
+    for position, by_position in erased.items():
+        if not all(type(value) is int and 0 < value <= head for value in (position, by_position)):
+            raise _Fault(None, f"an erasure names {position!r} by {by_position!r}, and the log ends at {head}")
+
+
+def _streams(connection: Connection) -> None:
+    # Most streams have one event, so this looks at few rows; versions of foreign streams may begin at 0.
+    found = connection.exec_driver_sql(
+        "SELECT min(e.position) FROM events e WHERE e.version < 0 OR (e.version > 1 AND NOT EXISTS "
+        "(SELECT 1 FROM events p WHERE p.stream = e.stream AND p.version = e.version - 1 AND p.position < e.position))"
+    ).scalar()
+    if found is not None:
+        raise _Fault(found, f"event {found} does not follow the version before it in its stream")
+
+
+def _pages(connection: Connection, sqlite: bool, deep: bool) -> None:
+    if not sqlite:
+        return
+    rows = connection.exec_driver_sql(f"PRAGMA {'integrity_check' if deep else 'quick_check'}(1)").all()
+    said = " ".join(map(str, chained.from_iterable(rows)))
+    if said != "ok":
+        named = re.search(
+            r"row (\d+) missing from index events_|row (\d+) missing from index sqlite_autoindex_events", said
+        )
+        position = int(next(filter(None, named.groups()))) if named else None
+        raise _Fault(position, f"SQLite finds damage: {said.splitlines()[0]}")

@@ -1,0 +1,56 @@
+"""Calls what the caller plugged in (a summariser, a curator) with a bound on its time (C5, D6)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ...domain.errors import InputError
+
+
+class TimedOut(Exception):
+    """The call was given up; what it answers later is thrown away."""
+
+
+def call(function: Callable[[Any], Any], request: Any, *, seconds: float) -> Any:
+    """``function(request)`` in a thread of its own, waited for at most ``seconds``.
+
+    Raises TimedOut, or what the function raised. A thread cannot be stopped: a late answer meets nobody.
+    """
+    answers: list[Any] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            answers.append(function(request))
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work, name="minutebook-call", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        raise TimedOut(f"no answer within {seconds:g} seconds")
+    if errors:
+        raise errors[0]
+    return answers[0]
+
+
+def method(value: Any, name: str) -> Callable[[Any], Any]:
+    """The function behind a plug-in: its method ``name``, or itself when it is a plain function."""
+    found = getattr(value, name, None)
+    if callable(found):
+        return found  # type: ignore[no-any-return]
+    if callable(value):
+        return value  # type: ignore[no-any-return]
+    raise InputError(
+        f"{type(value).__name__} has no method {name!r} and is no function; give an object with {name}(request)",
+        code="bad_plug_in",
+    )
+
+
+def label(value: Any) -> str:
+    """The name under which a plug-in stands in events."""
+    name = getattr(value, "name", None) or getattr(value, "__name__", None) or type(value).__name__
+    return str(name)[:100]

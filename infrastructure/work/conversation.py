@@ -1,0 +1,379 @@
+"""Sessions, runs and messages: what an agent does, recorded event by event (M1 to M6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection
+
+from ...domain.catalogue import (
+    CandidateAdmitted,
+    CandidateProposed,
+    CandidateQuarantined,
+    CandidateWithdrawn,
+    MessageRecorded,
+    RunFailed,
+    RunInterrupted,
+    RunStarted,
+    RunSucceeded,
+    SessionClosed,
+    SessionForked,
+    SessionOpened,
+    SessionReopened,
+    Usage,
+)
+from ...domain.errors import MessageError, SessionError, StreamConflict
+from ...domain.events import Event, LoggedEvent, encode_payload
+from ...domain.identifiers import check_identifier
+from ...domain.message import TRUST_ORDER
+from ...domain.streams import message_stream, runs_stream, session_stream
+from ...domain.tokens import COUNTER
+from .identity import is_dead
+from .leases import Lease, last_seen, write_lease
+from .runtime import Runtime, new_id
+from .sources import Source, decode
+
+RETRIES = 5
+"""Times that a decision is made anew when another writer was first."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRef:
+    """An open run: its session, its id, and the version of the runs stream that says it is open."""
+
+    session: str
+    run: str
+    stream: UUID
+    version: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One message on its way into the log."""
+
+    id: str
+    source: Source
+    actor: str
+    line: int | None = None
+    usage: Usage | None = None
+
+
+# --- sessions
+
+
+def open_session(runtime: Runtime, session: str, *, origin: str = "agent", form: str | None = None) -> None:
+    """Opens a session or goes on with it; interrupts a run in it whose owner is gone. Raises ``bad_identifier``."""
+    check_identifier(session)
+    stream = session_stream(runtime.workspace, session)
+    for _ in range(RETRIES):
+        last = runtime.log.last(stream)
+        event: Event
+        if last is None:
+            envelope = runtime.envelope(stream, 1, actor="caller", session=session)
+            event = SessionOpened(envelope=envelope, origin="import" if origin == "import" else "agent", format=form)
+        elif last.topic == SessionClosed.TOPIC:
+            envelope = runtime.envelope(stream, last.version + 1, actor="caller", session=session)
+            event = SessionReopened(envelope=envelope)
+        else:
+            break
+        try:
+            runtime.log.append([event])
+            break
+        except StreamConflict:
+            continue
+    interrupt_if_dead(runtime, session)
+
+
+def known_session(runtime: Runtime, session: str) -> bool:
+    return runtime.log.last(session_stream(runtime.workspace, session)) is not None
+
+
+def require_session(runtime: Runtime, session: str) -> None:
+    check_identifier(session)
+    if not known_session(runtime, session):
+        raise SessionError(
+            f"there is no session {session!r}; 'minutebook session list' names those there are",
+            code="unknown_session",
+            session=session,
+        )
+
+
+def close_session(runtime: Runtime, session: str) -> None:
+    """Closes a session. Raises SessionError ``run_open`` while a live run is open in it."""
+    require_session(runtime, session)
+    if interrupt_if_dead(runtime, session):
+        raise run_is_open(session)
+    stream = session_stream(runtime.workspace, session)
+    last = runtime.log.last(stream)
+    if last is not None and last.topic != SessionClosed.TOPIC:
+        envelope = runtime.envelope(stream, last.version + 1, actor="caller", session=session)
+        runtime.log.append([SessionClosed(envelope=envelope)])
+
+
+def fork_session(runtime: Runtime, parent: str, at: int, child: str) -> None:
+    """Begins ``child`` with the history of ``parent`` up to position ``at`` (M6)."""
+    require_session(runtime, parent)
+    check_identifier(child)
+    head = runtime.log.head().position
+    if not 0 <= at <= head:
+        raise SessionError(f"position {at} is not in the log (1 to {head})", code="unknown_position")
+    stream = session_stream(runtime.workspace, child)
+    envelope = runtime.envelope(stream, 1, actor="caller", session=child)
+    try:
+        runtime.log.append([SessionForked(envelope=envelope, parent=parent, parent_position=at)])
+    except StreamConflict as error:
+        raise SessionError(f"there is a session {child!r} already; choose another id", code="session_exists") from error
+
+
+# --- runs
+
+
+def start_run(runtime: Runtime, session: str, run: str | None = None, *, actor: str = "caller") -> RunRef:
+    """Opens a run. Raises SessionError ``run_open`` when another live run is open in the session (M2)."""
+    run = run or new_id("run")
+    check_identifier(run)
+    stream = runs_stream(runtime.workspace, session)
+    for _ in range(RETRIES):
+        if interrupt_if_dead(runtime, session):
+            raise run_is_open(session)
+        version = runtime.log.version(stream)
+        envelope = runtime.envelope(stream, version + 1, actor=actor, session=session, run=run)
+        started = RunStarted(envelope=envelope, owner=runtime.owner, lease_seconds=runtime.settings.lease_seconds)
+        try:
+            positions = runtime.log.append([started])
+        except StreamConflict:
+            continue
+        return RunRef(session, run, stream, version + 1, positions[0])
+    raise run_is_open(session)
+
+
+def open_run(runtime: Runtime, session: str) -> LoggedEvent | None:
+    """The start of the run that is open in a session."""
+    last = runtime.log.last(runs_stream(runtime.workspace, session))
+    return last if last is not None and last.topic == RunStarted.TOPIC else None
+
+
+def interrupt_if_dead(runtime: Runtime, session: str) -> bool:
+    """Ends an open run whose owner is gone, with its candidates withdrawn. True when a live run is open (M2)."""
+    started = open_run(runtime, session)
+    if started is None:
+        return False
+    body = started.body
+    assert isinstance(body, RunStarted)
+    if body.owner is not None:
+        reason = is_dead(
+            body.owner,
+            now=runtime.now(),
+            last_seen=last_seen(runtime, started),
+            lease_seconds=body.lease_seconds,
+        )
+        if reason is None:
+            return True
+    else:
+        reason = "owner_gone"
+    _interrupt(runtime, started, reason)
+    return False
+
+
+def interrupt(runtime: Runtime, ref: RunRef) -> None:
+    """Ends a run of our own because its book is closing."""
+    started = open_run(runtime, ref.session)
+    if started is not None and started.run == ref.run:
+        _interrupt(runtime, started, "book_closed")
+
+
+def _interrupt(runtime: Runtime, started: LoggedEvent, reason: str) -> None:
+    session, run = started.session, started.run
+    assert session is not None
+    assert run is not None
+    envelope = runtime.envelope(
+        started.stream, started.version + 1, actor="minutebook", session=session, run=run, causation=started.position
+    )
+    ended = RunInterrupted(envelope=envelope, reason=reason)
+    withdrawn = [
+        CandidateWithdrawn(
+            envelope=runtime.envelope(
+                event.stream, event.version + 1, actor="minutebook", session=session, run=run,
+                trust=event.envelope.trust, causation=event.position,
+            ),
+            candidate=_candidate(event),
+            reason="run_interrupted",
+        )
+        for event in proposals(runtime, session, run)
+    ]  # fmt: skip
+    try:
+        runtime.log.append([ended, *withdrawn])
+    except StreamConflict:
+        return  # Somebody else ended it: that is what was wanted.
+
+
+def proposals(runtime: Runtime, session: str, run: str) -> Iterator[LoggedEvent]:
+    """Candidates that a run proposed and that nothing has happened to yet."""
+    for event in runtime.log.read(topics=(CandidateProposed.TOPIC,), session=session, run=run):
+        if runtime.log.version(event.stream) == event.version:
+            yield event
+
+
+def _candidate(event: LoggedEvent) -> str:
+    body = event.body
+    assert isinstance(body, CandidateProposed)
+    return body.candidate
+
+
+def end_run(runtime: Runtime, ref: RunRef, *, error: BaseException | None = None, usage: Usage | None = None) -> None:
+    """Ends a run; success admits its candidates, or quarantines those of low trust, in one transaction (D3, D13)."""
+    envelope = runtime.envelope(ref.stream, ref.version + 1, actor="caller", session=ref.session, run=ref.run)
+    ended: Event
+    if error is None:
+        ended = RunSucceeded(envelope=envelope, usage=usage or Usage())
+    else:
+        ended = RunFailed(
+            envelope=envelope,
+            error=type(error).__name__,
+            usage=usage or Usage(),
+            payload=encode_payload({"message": str(error)[:10_000].encode("utf-8", "replace").decode()}),
+        )
+    following = [_settle(runtime, event, succeeded=error is None) for event in proposals(runtime, ref.session, ref.run)]
+    try:
+        runtime.log.append([ended, *following], expects=[(ref.stream, ref.version)])
+    except StreamConflict as conflict:
+        raise SessionError(
+            f"run {ref.run!r} was ended by somebody else; start a new run", code="run_closed", run=ref.run
+        ) from conflict
+
+
+def _settle(runtime: Runtime, event: LoggedEvent, *, succeeded: bool) -> Event:
+    trust = event.envelope.trust
+    envelope = runtime.envelope(
+        event.stream,
+        event.version + 1,
+        actor=event.actor,
+        session=event.session,
+        run=event.run,
+        trust=trust,
+        causation=event.position,
+    )
+    candidate = _candidate(event)
+    if not succeeded:
+        return CandidateWithdrawn(envelope=envelope, candidate=candidate, reason="run_failed")
+    low = TRUST_ORDER.index(trust) >= TRUST_ORDER.index("tool")
+    if low and runtime.settings.quarantine_tool_candidates:
+        return CandidateQuarantined(envelope=envelope, candidate=candidate, reason=f"trust_{trust}")
+    return CandidateAdmitted(envelope=envelope, candidate=candidate)
+
+
+# --- messages
+
+
+def record(
+    runtime: Runtime,
+    session: str,
+    entries: Sequence[Entry],
+    *,
+    run: RunRef | None,
+    lease: Lease | None = None,
+) -> list[int]:
+    """Records all messages or none; the same ids with the same content return their earlier positions (M3).
+
+    Raises SessionError ``run_closed``, MessageError ``message_conflict`` or ``duplicate_id``.
+    """
+    ids = [entry.id for entry in entries]
+    if len(set(ids)) != len(ids):
+        raise MessageError("two messages of one append have the same id; give each its own", code="duplicate_id")
+    now = runtime.now()
+    events = [message_event(runtime, session, entry, run.run if run else None, now) for entry in entries]
+    expects = [(run.stream, run.version)] if run else []
+    renew = None
+    if run is not None and lease is not None and lease.due(now):
+        held = run
+
+        def renew(connection: Connection, positions: list[int]) -> None:
+            write_lease(runtime, connection, held, now)
+
+    try:
+        return runtime.log.append(events, expects=expects, within=renew)
+    except StreamConflict as conflict:
+        return _recorded_before(runtime, session, events, run, conflict)
+
+
+def message_event(runtime: Runtime, session: str, entry: Entry, run: str | None, now: datetime) -> MessageRecorded:
+    source = entry.source
+    return MessageRecorded(
+        envelope=runtime.envelope(
+            message_stream(runtime.workspace, session, entry.id),
+            1,
+            actor=entry.actor,
+            session=session,
+            run=run,
+            trust=source.trust,
+            time=now,
+        ),
+        payload=source.payload,
+        message=entry.id,
+        role=source.view.role,
+        form=source.form,
+        tokens=source.tokens,
+        counter=COUNTER,
+        size=len(source.payload),
+        calls=source.calls,
+        results=source.results,
+        encoding=source.encoding,
+        line=entry.line,
+        usage=entry.usage,
+    )
+
+
+def _recorded_before(
+    runtime: Runtime, session: str, events: Sequence[MessageRecorded], run: RunRef | None, conflict: StreamConflict
+) -> list[int]:
+    found = [runtime.log.last(event.originator_id) for event in events]
+    if all(earlier is None for earlier in found):
+        if run is None:
+            raise conflict
+        raise SessionError(
+            f"run {run.run!r} is no longer open, so nothing can be added to it; start a new run",
+            code="run_closed",
+            run=run.run,
+        ) from conflict
+    for event, earlier in zip(events, found, strict=True):
+        if earlier is None or not (earlier.erased or _same(event, earlier)):
+            raise MessageError(
+                f"message id {event.message!r} is taken in session {session!r} by other content"
+                if earlier is not None
+                else f"message {event.message!r} is new but others of this append were recorded before",
+                code="message_conflict",
+                id=event.message,
+            ) from conflict
+        if earlier.erased:
+            raise MessageError(
+                f"message id {event.message!r} was erased from session {session!r}; use a new id",
+                code="message_erased",
+                id=event.message,
+            ) from conflict
+    return [earlier.position for earlier in found if earlier is not None]
+
+
+def _same(event: MessageRecorded, earlier: LoggedEvent) -> bool:
+    """Equal content under one id, in whatever order its keys were given: a caller builds a message anew to retry."""
+    if earlier.payload == event.payload:
+        return True
+    body = earlier.body
+    assert isinstance(body, MessageRecorded)
+    assert event.payload is not None
+    assert earlier.payload is not None
+    found = (decode(event.payload, event.encoding), decode(earlier.payload, body.encoding))
+    # As text: in Python 1, 1.0 and True are equal, in JSON they are three things.
+    return json.dumps(found[0], sort_keys=True) == json.dumps(found[1], sort_keys=True)
+
+
+def run_is_open(session: str) -> SessionError:
+    return SessionError(
+        f"a run is open in session {session!r} and its owner is alive; wait for it, or fork the session",
+        code="run_open",
+        session=session,
+    )

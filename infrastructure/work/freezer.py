@@ -1,0 +1,98 @@
+"""The memory that a session shows in one runtime: frozen by an event at its first request (D7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from ...domain.catalogue import MemoryFrozen
+from ...domain.document import digest, render
+from ...domain.events import encode_payload
+from ...domain.memory_block import memory_block
+from ...domain.streams import shown_stream
+from ...projections.context import queries
+from ...projections.revisions import queries as revisions
+from .publisher import Publisher
+from .runtime import Runtime
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """A memory block as a session shows it; ``frozen`` is false for the latest revision that nobody froze yet."""
+
+    revision: int
+    digest: str
+    block: str
+    frozen: bool
+
+
+class Freezer:
+    """Freezes memory for one session in one runtime."""
+
+    def __init__(self, runtime: Runtime, publisher: Publisher, session: str, *, anew: bool = False) -> None:
+        self._runtime = runtime
+        self._publisher = publisher
+        self._session = session
+        self._anew = anew
+        self._mine: Frozen | None = None
+
+    def freeze(self, run: str | None) -> Frozen | None:
+        """The block of this runtime; frozen now, by an event, at the first request. None when memory is off."""
+        if not self._runtime.settings.memory_enabled:
+            return None
+        if self._mine is None and not self._anew:
+            # Another Session object of this runtime may have frozen it already.
+            self._mine = self._recorded(None, runtime=self._runtime.id)
+        if self._mine is None:
+            self._mine = self._record(self._latest(), run)
+            self._anew = False
+        return self._mine
+
+    def at(self, position: int | None) -> Frozen | None:
+        """The last freeze at or before a position; else the latest revision of that time, unfrozen (C8).
+
+        With memory switched off there is none now; what was frozen in the past is shown all the same (D7).
+        """
+        if self._runtime.settings.memory_enabled:
+            return self._recorded(position) or self._latest(position)
+        return None if position is None else self._recorded(position)
+
+    def _recorded(self, position: int | None, runtime: str | None = None) -> Frozen | None:
+        with self._runtime.projections.reading("context") as (view, connection):
+            row = queries.freeze(view, connection, self._runtime.workspace, self._session, position, runtime=runtime)
+        if row is None:
+            return None
+        event = self._runtime.log.at([row.position])[row.position]
+        return Frozen(row.revision, row.digest, str(event.body.content.get("block", "")), True)
+
+    def _latest(self, position: int | None = None) -> Frozen:
+        with self._runtime.projections.reading("revisions") as (view, connection):
+            revision = revisions.at_position(view, connection, self._runtime.workspace, position)
+            shown = (
+                None
+                if revision is None
+                else revisions.blame(view, connection, self._runtime.workspace, revision.revision)
+            )
+        if revision is None:
+            return Frozen(0, digest(render(())), "", False)
+        # A file that was deleted means: nothing is to be remembered for now (D11).
+        if position is None and self._publisher.state().state == "missing":
+            return Frozen(revision.revision, digest(render(())), "", False)
+        entries = [(entry.entry, entry.text) for entry in shown or ()]
+        return Frozen(revision.revision, revision.digest, memory_block(revision.revision, entries), False)
+
+    def _record(self, latest: Frozen, run: str | None) -> Frozen:
+        runtime = self._runtime
+        stream = shown_stream(runtime.workspace, self._session, runtime.id)
+        event = MemoryFrozen(
+            envelope=runtime.envelope(
+                stream, runtime.log.version(stream) + 1, actor="minutebook", session=self._session, run=run
+            ),
+            revision=latest.revision,
+            digest=latest.digest,
+            runtime=runtime.id,
+            block_digest=sha256(latest.block.encode()).hexdigest(),
+            payload=encode_payload({"block": latest.block}),
+        )
+        runtime.log.append([event])
+        return Frozen(latest.revision, latest.digest, latest.block, True)

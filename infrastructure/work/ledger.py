@@ -1,0 +1,263 @@
+"""The memory document's stream in the log: read it, and append one step of a revision at a time (D5)."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Literal
+
+from sqlalchemy import Connection
+
+from ...domain.catalogue import DriftDetected, RevisionAbandoned, RevisionCommitted, RevisionPrepared
+from ...domain.document import render
+from ...domain.errors import MemoryFault
+from ...domain.events import Envelope, Event, LoggedEvent, encode_payload
+from ...domain.message import Trust
+from ...domain.revision import Draft, MemoryDocument, Revision, fold, revision_of
+from ...domain.streams import document_stream
+from ..store.failpoints import failpoint
+from ..store.log import Expectation, Log
+
+Advance = Callable[[Connection], None]
+"""Moves the cursor of the ``memory_file`` projection, in the transaction of the committed revision (D5)."""
+
+DriftKind = Literal["drift", "missing", "unadopted", "unreadable"]
+RECOVERY_ACTOR = "minutebook"
+_TAIL = 32
+"""Events read at a time from the end: the current revision is nearly always among them."""
+
+
+class Ledger:
+    """The document stream of one workspace. Whoever appends holds the lock; the stream fences all the same."""
+
+    def __init__(self, log: Log, workspace: str, clock: Callable[[], datetime], advance: Advance | None) -> None:
+        self.log = log
+        self.workspace = workspace
+        self.clock = clock
+        self.advance = advance
+        self.stream = document_stream(workspace)
+
+    # --- read
+
+    def document(self) -> MemoryDocument:
+        """The document as it stands, from the log alone and from no more of it than needed."""
+        tail: list[LoggedEvent] = []
+        before = self.log.version(self.stream) + 1
+        while before > 1:
+            after = max(0, before - 1 - _TAIL)
+            tail[:0] = self.log.stream(self.stream, after=after, limit=before - 1 - after)
+            before = after + 1
+            document = fold(tail)
+            if document.current is not None:
+                return document
+        return fold(tail)
+
+    def revision(self, number: int) -> Revision | None:
+        """A revision by its number, committed or not, by bisection: numbers rise along the stream."""
+        low, high = 0, self.log.version(self.stream)
+        while low < high:
+            middle = (low + high) // 2
+            found = self._preparation(middle, high)
+            if found is None or _number(found) > number:
+                high = middle
+            elif _number(found) == number:
+                return revision_of(found)
+            else:
+                low = found.version
+        return None
+
+    def committed(self, revision: Revision) -> bool:
+        """Whether a revision was committed: the answer follows soon after its preparation."""
+        for event in self.log.stream(self.stream, after=self._version_at(revision.position), limit=_TAIL * 8):
+            match event.body if event.known else None:
+                case RevisionCommitted(revision=number) | RevisionAbandoned(revision=number):
+                    if number == revision.number:
+                        return event.topic == RevisionCommitted.TOPIC
+                case _:
+                    pass
+        return False
+
+    def _preparation(self, after: int, until: int) -> LoggedEvent | None:
+        """The first ``RevisionPrepared`` with ``after < version <= until``."""
+        while after < until:
+            events = self.log.stream(self.stream, after=after, limit=min(4, until - after))
+            for event in events:
+                if event.topic == RevisionPrepared.TOPIC and event.known:
+                    return event
+            if not events:
+                return None
+            after = events[-1].version
+        return None
+
+    def _version_at(self, position: int) -> int:
+        return self.log.at([position])[position].version
+
+    # --- append
+
+    def prepare(
+        self,
+        document: MemoryDocument,
+        draft: Draft,
+        base_digest: str | None,
+        *,
+        also: Sequence[Event] = (),
+        expects: Sequence[Expectation] = (),
+        fence: Advance | None = None,
+    ) -> Revision:
+        """Step 2: the revision is decided. ``also`` are events of other streams that belong to the same decision,
+        ``fence`` runs in the transaction and may refuse it (a lease that was lost, D15)."""
+        prepared = self._prepared(document, draft, base_digest)
+
+        def within(connection: Connection, positions: list[int]) -> None:
+            failpoint("publish.preparing")
+            if fence is not None:
+                fence(connection)
+
+        positions = self.log.append([*also, prepared], expects=expects, within=within)
+        return _as_revision(prepared, draft, positions[-1])
+
+    def commit(self, version: int, revision: Revision, point: str = "publish.committing") -> None:
+        """Step 5: the file holds the revision. The cursor moves in the same transaction."""
+        committed = RevisionCommitted(
+            envelope=self._envelope(
+                version + 1, revision.actor, revision.trust, revision.session, revision.run, revision.position
+            ),
+            revision=revision.number,
+            digest=revision.digest,
+            inputs=revision.inputs,
+        )
+        self.log.append([committed], within=self._advancing(point))
+
+    def record(self, document: MemoryDocument, draft: Draft) -> Revision:
+        """Prepares and commits in one transaction a revision that the file holds already (a manual one)."""
+        prepared = self._prepared(document, draft, document.digest)
+        committed = RevisionCommitted(
+            envelope=self._envelope(document.version + 2, draft.actor, draft.trust, draft.session, draft.run),
+            revision=prepared.revision,
+            digest=prepared.digest,
+            inputs=draft.inputs,
+        )
+        positions = self.log.append([prepared, committed], within=self._advancing("sync.committing"))
+        return _as_revision(prepared, draft, positions[0])
+
+    def record_displaced(self, document: MemoryDocument, raw: bytes, *, actor: str = "person") -> int:
+        """Keeps bytes that stood in the file as a displaced revision; the same bytes are not kept twice."""
+        digest = sha256(raw).hexdigest()
+        for number, known in document.displaced.items():
+            if known == digest:
+                return number
+        number, parent = document.next, 0 if document.current is None else document.current.number
+        prepared = RevisionPrepared(
+            envelope=self._envelope(document.version + 1, actor, "user"),
+            payload=encode_payload({"raw": base64.b64encode(raw).decode()}),
+            revision=number,
+            kind="displaced",
+            parent=parent,
+            base_digest=document.digest,
+            digest=digest,
+            entries=(),
+        )
+        committed = RevisionCommitted(
+            envelope=self._envelope(document.version + 2, actor, "user"), revision=number, digest=digest
+        )
+        self.log.append([prepared, committed], within=self._advancing())
+        return number
+
+    def abandon(
+        self, document: MemoryDocument, number: int, reason: str, drift: tuple[DriftKind, str | None] | None = None
+    ) -> None:
+        """A prepared revision comes to nothing, because of ``drift`` if that is given; its inputs stay pending."""
+        events: list[Event] = [
+            RevisionAbandoned(
+                envelope=self._envelope(document.version + 1, RECOVERY_ACTOR), revision=number, reason=reason
+            )
+        ]
+        if drift is not None and drift not in document.drift:
+            events.append(self._drift(document.version + 2, document.digest, drift))
+        self.log.append(events)
+
+    def report(self, document: MemoryDocument, drift: tuple[DriftKind, str | None]) -> bool:
+        """Records what the file was found to be, once per finding (D8); false when it was known."""
+        if drift in document.drift:
+            return False
+        self.log.append([self._drift(document.version + 1, document.digest, drift)])
+        return True
+
+    # --- events
+
+    def _prepared(self, document: MemoryDocument, draft: Draft, base_digest: str | None) -> RevisionPrepared:
+        data = render(draft.texts)
+        digest = sha256(data).hexdigest()
+        if digest == base_digest:
+            raise MemoryFault("the revision would change nothing; there is nothing to publish", code="memory_unchanged")
+        return RevisionPrepared(
+            envelope=self._envelope(
+                document.version + 1, draft.actor, draft.trust, draft.session, draft.run, draft.causation
+            ),
+            payload=encode_payload({"entries": list(draft.texts)}),
+            revision=document.next,
+            kind=draft.kind,
+            parent=0 if document.current is None else document.current.number,
+            base_digest=base_digest,
+            digest=digest,
+            entries=draft.facts,
+            inputs=draft.inputs,
+            job=draft.job,
+            curator=draft.curator,
+            usage=draft.usage,
+            restored_from=draft.restored_from,
+            overrides=draft.overrides,
+            receipt=draft.receipt,
+        )
+
+    def _drift(self, version: int, expected: str | None, drift: tuple[DriftKind, str | None]) -> DriftDetected:
+        kind, found = drift
+        return DriftDetected(
+            envelope=self._envelope(version, RECOVERY_ACTOR), kind=kind, expected=expected, found=found
+        )
+
+    def _envelope(
+        self,
+        version: int,
+        actor: str,
+        trust: Trust = "operator",
+        session: str | None = None,
+        run: str | None = None,
+        causation: int | None = None,
+    ) -> Envelope:
+        return Envelope(self.stream, version, self.workspace, self.clock(), actor, session, run, trust, causation)
+
+    def _advancing(self, point: str | None = None) -> Callable[[Connection, list[int]], None]:
+        def within(connection: Connection, positions: list[int]) -> None:
+            if self.advance is not None:
+                self.advance(connection)
+            if point is not None:
+                failpoint(point)
+
+        return within
+
+
+def _number(event: LoggedEvent) -> int:
+    body = event.body
+    assert isinstance(body, RevisionPrepared)
+    return body.revision
+
+
+def _as_revision(prepared: RevisionPrepared, draft: Draft, position: int) -> Revision:
+    return Revision(
+        number=prepared.revision,
+        kind=prepared.kind,
+        parent=prepared.parent,
+        base_digest=prepared.base_digest,
+        digest=prepared.digest,
+        facts=draft.facts,
+        texts=draft.texts,
+        inputs=draft.inputs,
+        position=position,
+        actor=draft.actor,
+        trust=draft.trust,
+        session=draft.session,
+        run=draft.run,
+    )

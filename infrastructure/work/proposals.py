@@ -1,0 +1,248 @@
+"""The memory tool's call becomes a candidate; a person's word about a candidate becomes an event (D2, D3, D13)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from typing import Any
+
+from ...domain.catalogue import (
+    CandidateApproved,
+    CandidateDeclined,
+    CandidateProposed,
+    CandidateQuarantined,
+    Finding,
+    MessageRecorded,
+)
+from ...domain.checks import check_entry, redact_credentials
+from ...domain.errors import InputError, MemoryFault, MinutebookError, SessionError, StreamConflict
+from ...domain.events import Event, encode_payload
+from ...domain.limits import MemoryLimits
+from ...domain.message import JSON, TRUST_ORDER, Trust
+from ...domain.operations import Add, Batch, Line, Operation, Remove, Replace, apply, parse_operation, texts
+from ...domain.streams import candidate_stream
+from .conversation import RunRef, end_run, open_session, start_run
+from .publisher import Publisher
+from .runtime import Runtime, new_id
+
+PERSON = "@person"
+"""The reserved session of the person at the keyboard; lists do not show it (D3)."""
+EVIDENCE_MAX = 20
+"""Messages of the run, the newest, that a candidate names as what it rests on (D9)."""
+
+
+def propose(
+    runtime: Runtime,
+    publisher: Publisher,
+    ref: RunRef,
+    operation: JSON,
+    *,
+    actor: str,
+    trust: Trust,
+    call_id: str | None = None,
+    proposed: int = 0,
+) -> dict[str, Any]:
+    """Records a candidate and says what will happen to it; a refusal is an answer too, for the model to act on.
+
+    Raises SessionError ``run_closed``.
+    """
+    settings = runtime.settings
+    lines = live_lines(publisher)
+    candidate = _candidate_id(ref, call_id)
+    try:
+        if not settings.memory_enabled:
+            raise MemoryFault("memory is switched off in this workspace; go on without it", code="memory_disabled")
+        if trust not in TRUST_ORDER:
+            raise InputError(f"source must be one of {', '.join(TRUST_ORDER)}, not {trust!r}", code="bad_source")
+        if proposed >= settings.candidates_per_run_max:
+            raise MemoryFault(
+                f"this run has proposed {proposed} changes, the most that one run may; go on in the next run",
+                code="too_many_candidates",
+            )
+        given = parse_operation(_decoded(operation), MemoryLimits.of(settings))
+        pinned = apply(lines, given, candidate).pinned
+    except MinutebookError as error:
+        return _answer(None, "refused", f"{error.code}: {error.message}", lines, error=error.code)
+    earlier = runtime.log.last(candidate_stream(runtime.workspace, candidate)) if call_id else None
+    if earlier is not None:
+        return _answer(candidate, "proposed", "This call was recorded before; nothing was added.", lines)
+    findings = tuple(
+        finding
+        for text in texts(pinned)
+        for finding in check_entry(text, trust, entry_chars_max=settings.entry_chars_max)
+    )
+    event = CandidateProposed(
+        envelope=runtime.envelope(
+            candidate_stream(runtime.workspace, candidate),
+            1,
+            actor=actor,
+            session=ref.session,
+            run=ref.run,
+            trust=trust,
+        ),
+        candidate=candidate,
+        operation=pinned.operation,
+        findings=findings,
+        messages=_evidence(runtime, ref),
+        payload=encode_payload({"operation": _redacted(pinned).model_dump(mode="json")}),
+    )
+    try:
+        runtime.log.append([event], expects=[(ref.stream, ref.version)])
+    except StreamConflict as error:
+        raise SessionError(
+            f"run {ref.run!r} is no longer open; start a new run", code="run_closed", run=ref.run
+        ) from error
+    if findings:
+        return _answer(candidate, "flagged", _warning(findings), lines, findings)
+    return _answer(candidate, "proposed", _prospect(runtime, trust), lines)
+
+
+def propose_as_person(runtime: Runtime, publisher: Publisher, operation: JSON) -> dict[str, Any]:
+    """A person's proposal: a run of one operation in the session ``@person`` (D3)."""
+    open_session(runtime, PERSON)
+    ref = _person_run(runtime)
+    answer: dict[str, Any] = {}
+    try:
+        answer = propose(runtime, publisher, ref, operation, actor="person", trust="user")
+    finally:
+        failed = None if answer.get("candidate") else RuntimeError("the operation was refused")
+        end_run(runtime, ref, error=failed)
+    if answer["status"] == "proposed":
+        answer |= {"status": "admitted", "message": "The next curation takes it in: minutebook memory curate"}
+    return answer
+
+
+def _person_run(runtime: Runtime) -> RunRef:
+    # Another person's proposal is over in a moment: wait for it rather than refuse.
+    deadline = time.monotonic() + max(runtime.settings.lock_timeout_seconds, 0.1)
+    while True:
+        try:
+            return start_run(runtime, PERSON, actor="person")
+        except SessionError as error:
+            if error.code != "run_open" or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+def approve(runtime: Runtime, candidate: str) -> dict[str, Any]:
+    """Lets a quarantined candidate pass to the curator. Raises MemoryFault ``not_quarantined``."""
+    return _decide(runtime, candidate, "approved")
+
+
+def decline(runtime: Runtime, candidate: str) -> dict[str, Any]:
+    """Refuses a quarantined candidate. Raises MemoryFault ``not_quarantined``."""
+    return _decide(runtime, candidate, "declined")
+
+
+def _decide(runtime: Runtime, candidate: str, what: str) -> dict[str, Any]:
+    runtime.require_writing("this")
+    stream = candidate_stream(runtime.workspace, candidate)
+    last = runtime.log.last(stream)
+    if last is None or last.topic != CandidateQuarantined.TOPIC:
+        raise MemoryFault(
+            f"candidate {candidate!r} does not wait in quarantine; 'minutebook memory quarantine list' shows what does",
+            code="not_quarantined",
+        )
+    envelope = runtime.envelope(
+        stream,
+        last.version + 1,
+        actor="person",
+        session=last.session,
+        run=last.run,
+        trust=last.envelope.trust,
+        causation=last.position,
+    )
+    event: Event = (
+        CandidateApproved(envelope=envelope, candidate=candidate)
+        if what == "approved"
+        else CandidateDeclined(envelope=envelope, candidate=candidate)
+    )
+    try:
+        runtime.log.append([event])
+    except StreamConflict as error:
+        raise MemoryFault(f"somebody else decided about {candidate!r} just now", code="not_quarantined") from error
+    return {"candidate": candidate, "status": what}
+
+
+def live_lines(publisher: Publisher) -> tuple[Line, ...]:
+    """The entries of the current revision, as operations see them."""
+    document = publisher.document()
+    return tuple(Line(fact.entry, text) for fact, text in zip(document.facts, document.entries, strict=False))
+
+
+def operation_of(payload: bytes | None) -> Operation | None:
+    """The operation that a candidate holds; None when it was erased."""
+    if payload is None:
+        return None
+    return parse_operation(json.loads(payload)["operation"], MemoryLimits(operations_per_batch_max=10_000))
+
+
+def _decoded(operation: JSON) -> JSON:
+    """A provider gives tool arguments as JSON text: that is taken too."""
+    if isinstance(operation, str):
+        try:
+            return json.loads(operation)
+        except (ValueError, RecursionError) as error:
+            raise InputError(
+                f"the arguments are not JSON: {error}; send a JSON object", code="bad_operation"
+            ) from error
+    return operation
+
+
+def _candidate_id(ref: RunRef, call_id: str | None) -> str:
+    if call_id is None:
+        return new_id("k")
+    name = f"{ref.session}\n{ref.run}\n{call_id}".encode("utf-8", "surrogatepass")
+    return f"k-{hashlib.sha256(name).hexdigest()[:12]}"
+
+
+def _evidence(runtime: Runtime, ref: RunRef) -> tuple[str, ...]:
+    found = [
+        body.message
+        for event in runtime.log.read(topics=(MessageRecorded.TOPIC,), session=ref.session, after=ref.position)
+        if event.run == ref.run and isinstance(body := event.body, MessageRecorded)
+    ]
+    return tuple(found[-EVIDENCE_MAX:])
+
+
+def _redacted(operation: Operation) -> Operation:
+    """The operation without credentials: what would be refused anyway need not stand in the log (D4)."""
+    match operation:
+        case Add() | Replace():
+            return operation.model_copy(update={"text": redact_credentials(operation.text)[0]})
+        case Batch():
+            parts = tuple(_redacted(part) for part in operation.operations)
+            return operation.model_copy(update={"operations": parts})
+        case Remove():
+            return operation
+
+
+def _warning(findings: tuple[Finding, ...]) -> str:
+    named = "; ".join(dict.fromkeys(f"{finding.code}: {finding.message}" for finding in findings))
+    return f"As it stands the curation will refuse this ({named[:1_000]}). Propose it anew without what is named."
+
+
+def _prospect(runtime: Runtime, trust: Trust) -> str:
+    low = TRUST_ORDER.index(trust) >= TRUST_ORDER.index("tool")
+    if low and runtime.settings.quarantine_tool_candidates:
+        return "Recorded. It came from outside, so a person has to approve it before it is taken in."
+    return "Recorded. When this run succeeds it is checked and taken in; it is not in the memory file yet."
+
+
+def _answer(
+    candidate: str | None,
+    status: str,
+    message: str,
+    lines: tuple[Line, ...],
+    findings: tuple[Finding, ...] = (),
+    error: str | None = None,
+) -> dict[str, Any]:
+    return {
+        "candidate": candidate,
+        "status": status,
+        "message": message,
+        "error": error,
+        "findings": [finding.model_dump(mode="json") for finding in findings],
+        "entries": [{"id": line.id, "text": line.text} for line in lines],
+    }

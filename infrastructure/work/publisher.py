@@ -1,0 +1,308 @@
+"""The publisher of MEMORY.md: the effect behind the ``memory_file`` projection (D5, D8, D9, D11, D12).
+
+Every change holds the workspace's lock, recovers first, and goes through ``Writer``; looking takes no lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace as changed
+from datetime import datetime
+
+from ...domain.catalogue import RevisionKind
+from ...domain.checks import CHECKS
+from ...domain.curation import Adopted, Declined, Entry, adopt_edit, readmit
+from ...domain.document import digest, parse, render
+from ...domain.errors import MemoryFault, StreamConflict
+from ...domain.limits import MemoryLimits
+from ...domain.revision import Draft, MemoryDocument, Revision
+from ...domain.tokens import count_text
+from ..settings import Settings
+from ..store.failpoints import failpoint
+from ..store.log import Log
+from .file_state import FileState
+from .ledger import Advance, Ledger
+from .recovery import Recovery, needed, recover
+from .replacement import FileChanged, refuse_early, replace
+from .safe_file import Absent, Bytes, Refused
+from .workspace import Workspace
+from .writer import Published, With, Writer
+
+_LOOKS_MAX = 5
+"""Times that a state is looked at anew when another process commits meanwhile."""
+
+
+class Publisher:
+    """All that changes the memory file of one workspace. Safe to use from several threads and processes."""
+
+    def __init__(
+        self,
+        log: Log,
+        workspace: Workspace,
+        settings: Settings,
+        clock: Callable[[], datetime],
+        *,
+        advance: Advance | None = None,
+        local: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """``advance`` moves the cursor of ``memory_file`` on the connection that it is given; ``local`` says whether
+        this host owns the workspace's file (D12)."""
+        self.ledger = Ledger(log, settings.workspace_id, clock, advance)
+        self.workspace = workspace
+        self.writer = Writer(self.ledger, workspace)
+        self.limits = MemoryLimits.of(settings)
+        self.local = local
+
+    # --- looking
+
+    def document(self) -> MemoryDocument:
+        """What the log says, for whoever decides on the next revision."""
+        return self.ledger.document()
+
+    def revision(self, number: int) -> Revision:
+        """A committed revision. Raises MemoryFault ``unknown_revision``."""
+        found = self.ledger.revision(number)
+        if found is None or not self.ledger.committed(found):
+            raise MemoryFault(
+                f"there is no committed revision {number}; 'minutebook memory log' lists them", code="unknown_revision"
+            )
+        return found
+
+    def state(self) -> FileState:
+        """What the file is compared with the log: a pure look that takes no lock and touches nothing."""
+        if not self.local():
+            return self._remote()
+        document = self.ledger.document()
+        for _ in range(_LOOKS_MAX):
+            found = self.writer.state(document, self.workspace.look())
+            again = self.ledger.document()
+            if found.clean or again.version == document.version:
+                break
+            document = again  # somebody committed between the two looks
+        return found
+
+    def detect(self) -> FileState:
+        """Looks, and records drift that was not recorded before (D8). Raises MemoryFault ``memory_locked``."""
+        found = self.state()
+        if found.finding is None:
+            return found
+        with self._locked():
+            document = self.ledger.document()
+            found = self.writer.state(document, self.workspace.look())
+            self.writer.report(document, found)
+            return found
+
+    # --- changing
+
+    def publish(self, draft: Draft, *, version: int, transaction: With | None = None) -> Published:
+        """Publishes a revision that was decided on the document at ``version``.
+
+        Raises StreamConflict (decide anew) and MemoryFault ``memory_drift``, ``memory_unchanged``, ``memory_changed``,
+        ``memory_in_doubt``, ``memory_locked``, or the code of a failed call; the inputs stay pending then.
+        """
+        with self._locked():
+            failpoint("publish.locked")
+            recover(self.ledger, self.workspace)
+            document, look = self.ledger.document(), self.workspace.look()
+            self.writer.require_clean(document, look)
+            if document.version != version:
+                raise StreamConflict(
+                    f"the memory document is at version {document.version}, the decision was made at {version}: "
+                    "read it again and decide anew"
+                )
+            failpoint("publish.base_read")
+            return self.writer.write(document, draft, look, transaction)
+
+    def sync(self, *, fix: bool = False, allow: Collection[str] = (), actor: str = "person") -> Published:
+        """Takes the file as it is for the truth: an edit, an adopted or a missing file becomes a manual revision (D8).
+
+        The bytes are read once and judged. The file is not written, except that ``fix`` lets harmless differences be
+        put right, and that a missing file is accepted as an empty one. Raises MemoryFault ``memory_invalid``
+        (``problems`` with line numbers in the details), ``memory_not_canonical`` (``fixes``), ``memory_changed``.
+        """
+        with self._locked():
+            recover(self.ledger, self.workspace)
+            document, look = self.ledger.document(), self.workspace.look()
+            failpoint("sync.read")
+            found = self.writer.state(document, look)
+            if found.clean:
+                return Published(found.revision, found.found_digest, changed=False)
+            if isinstance(look, Absent):
+                return self.writer.write(document, Draft("manual", (), (), actor=actor), look)
+            try:
+                if isinstance(look, Refused):
+                    raise found.error()
+                draft, fixes = self._edited(document, look.data, fix=fix, allow=allow, actor=actor)
+            except MemoryFault:
+                self.writer.report(document, found)
+                raise
+            failpoint("sync.validated")
+            return self._take_in(document, look, draft, fixes)
+
+    def restore(
+        self, number: int, *, discard_edit: bool = False, allow: Collection[str] = (), actor: str = "person"
+    ) -> Published:
+        """Makes a new revision from an old snapshot, through today's checks (D9). Brings a missing file back (D11).
+
+        In drift it refuses with ``memory_drift``, or with ``discard_edit`` first keeps the edited bytes as a displaced
+        revision.
+        """
+        with self._locked():
+            recover(self.ledger, self.workspace)
+            document, look = self.ledger.document(), self.workspace.look()
+            old = self.revision(number)
+            draft = self._restored(document, old, allow, actor)
+            failpoint("restore.chosen")
+            found = self.writer.state(document, look)
+            edited = isinstance(look, Bytes) and not found.clean
+            if isinstance(look, Refused) or (edited and not discard_edit):
+                self.writer.report(document, found)
+                raise found.error()
+            if isinstance(look, Bytes) and look.digest == digest(render(draft.texts)):
+                return self._stands_already(document, draft, found)
+            displaced: tuple[int, ...] = ()
+            if isinstance(look, Bytes) and edited:
+                displaced = (self.ledger.record_displaced(document, look.data, actor=actor),)
+                failpoint("restore.displaced")
+                document = self.ledger.document()
+                draft = self._restored(document, old, allow, actor)
+            done = self.writer.write(document, draft, look)
+            return changed(done, displaced=displaced + done.displaced)
+
+    def rebuild_file(self) -> bool:
+        """Writes the committed bytes again when the file is missing: no revision, and nothing else is touched (D11).
+
+        Returns whether it wrote. Raises MemoryFault ``memory_drift`` over an edited file.
+        """
+        with self._locked():
+            recover(self.ledger, self.workspace)
+            document, look = self.ledger.document(), self.workspace.look()
+            if isinstance(look, Absent) and document.current is not None:
+                refuse_early(self.workspace, look)
+                data = render([entry.text for entry in _readable(document.current)])
+                replace(self.workspace, data, revision=document.current.number, base=None)
+                return True
+            self.writer.require_clean(document, look)
+            return False
+
+    def recover(self, *, timeout: float | None = None) -> Recovery:
+        """Brings file and log to agreement after a crash; does nothing, and takes no lock, when nothing waits (D5)."""
+        if not self.local() or not needed(self.ledger, self.workspace):
+            return Recovery()
+        with self._locked(timeout):
+            return recover(self.ledger, self.workspace)
+
+    # --- steps
+
+    def _locked(self, timeout: float | None = None) -> AbstractContextManager[None]:
+        if not self.local():
+            raise self._remote().error()
+        return self.workspace.locked(timeout)
+
+    def _remote(self) -> FileState:
+        return FileState(
+            "remote",
+            str(self.workspace.memory_path),
+            detail="another host owns the memory file of this workspace; change memory there",
+        )
+
+    def _take_in(self, document: MemoryDocument, look: Bytes, draft: Draft, fixes: tuple[str, ...]) -> Published:
+        if fixes:
+            return changed(self.writer.write(document, draft, look), fixed=fixes)
+        again = self.workspace.look()
+        if not isinstance(again, Bytes) or again.digest != look.digest:
+            raise FileChanged(f"{self.workspace.name} was changed while it was read; run sync again")
+        failpoint("sync.read_again")
+        revision = self.ledger.record(document, draft)
+        failpoint("sync.committed")
+        return Published(revision.number, revision.digest)
+
+    def _stands_already(self, document: MemoryDocument, draft: Draft, found: FileState) -> Published:
+        """The bytes to restore are in the file: nothing to write, and nothing to record when the log says so too."""
+        if found.clean:
+            return Published(found.revision, found.found_digest, changed=False)
+        revision = self.ledger.record(document, draft)
+        return Published(revision.number, revision.digest)
+
+    def _edited(
+        self, document: MemoryDocument, data: bytes, *, fix: bool, allow: Collection[str], actor: str
+    ) -> tuple[Draft, tuple[str, ...]]:
+        """A manual revision from the bytes of a file, and the harmless differences that it puts right."""
+        verdict = adopt_edit(
+            parse(data, self.limits),
+            _entries(document.current),
+            revision=document.next,
+            fix=True,
+            allow=allow,
+            actor=actor,
+            limits=self.limits,
+            count=count_text,
+        )
+        if isinstance(verdict, Declined):
+            raise _invalid(self.workspace.name, "line", verdict)
+        if verdict.fixed and not fix:
+            raise MemoryFault(
+                f"{self.workspace.name} differs from its canonical form ({', '.join(verdict.fixed)}); "
+                "'minutebook memory sync --fix' puts that right and takes it in",
+                code="memory_not_canonical",
+                fixes=list(verdict.fixed),
+            )
+        return _draft("manual", verdict, actor), verdict.fixed
+
+    def _restored(self, document: MemoryDocument, old: Revision, allow: Collection[str], actor: str) -> Draft:
+        """A restored revision from an old snapshot; text that is in memory now keeps its id of now."""
+        if old.kind == "displaced" and old.raw is not None:
+            draft, _ = self._edited(document, old.raw, fix=True, allow=allow, actor=actor)
+            return changed(draft, kind="restored", restored_from=old.number)
+        current = _entries(document.current)
+        verdict = readmit(
+            _with_ids_of(current, _readable(old)), current, allow=allow, limits=self.limits, count=count_text
+        )
+        if isinstance(verdict, Declined):
+            raise _invalid(f"revision {old.number}", "entry", verdict)
+        return changed(_draft("restored", verdict, actor), restored_from=old.number)
+
+
+def _draft(kind: RevisionKind, verdict: Adopted, actor: str) -> Draft:
+    return Draft(
+        kind,
+        tuple(entry.text for entry in verdict.entries),
+        tuple(entry.fact for entry in verdict.entries),
+        overrides=verdict.overrides,
+        receipt=CHECKS,
+        actor=actor,
+    )
+
+
+def _invalid(what: str, where: str, verdict: Declined) -> MemoryFault:
+    first, more = verdict.problems[0], len(verdict.problems) - 1
+    return MemoryFault(
+        f"{what}, {where} {first.line}: {first.message}{f' (and {more} more)' if more else ''}; correct it, or let a "
+        "finding of the checks pass with --allow CODE",
+        code="memory_invalid",
+        problems=[{where: p.line, "code": p.code, "message": p.message} for p in verdict.problems],
+    )
+
+
+def _entries(revision: Revision | None) -> tuple[Entry, ...]:
+    if revision is None or revision.texts is None:
+        return ()
+    return tuple(Entry(fact, text) for fact, text in zip(revision.facts, revision.texts, strict=True))
+
+
+def _with_ids_of(current: Sequence[Entry], snapshot: Sequence[Entry]) -> tuple[Entry, ...]:
+    known = {entry.text: entry for entry in current}
+    ids = [entry.id for entry in snapshot]
+    return tuple(
+        known[entry.text] if entry.text in known and known[entry.text].id not in ids else entry for entry in snapshot
+    )
+
+
+def _readable(revision: Revision) -> tuple[Entry, ...]:
+    """The entries of a revision. Raises MemoryFault ``revision_erased``."""
+    if revision.texts is None or revision.kind == "displaced":
+        raise MemoryFault(
+            f"the text of revision {revision.number} was erased; choose another one", code="revision_erased"
+        )
+    return _entries(revision)

@@ -1,0 +1,250 @@
+"""What the memory commands answer: revisions, differences, blame, status; and sync and restore (D8, D9, D11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ...domain.catalogue import CandidateProposed
+from ...domain.errors import MemoryFault
+from ...domain.operations import Replace, singles
+from ...domain.streams import candidate_stream
+from ...projections import candidates
+from ...projections.revisions import queries as revisions
+from ...projections.revisions.queries import EntryRow, RevisionRow
+from .proposals import operation_of
+from .publisher import Publisher
+from .runtime import Runtime
+
+if TYPE_CHECKING:
+    from .curator import Curating
+
+
+def show(runtime: Runtime, publisher: Publisher, revision: int | None, at: int | None) -> dict[str, Any]:
+    """One revision with its entries, and how the file stands now."""
+    row, entries = _snapshot(runtime, revision, at)
+    state = publisher.state()
+    return {
+        "revision": 0 if row is None else row.revision,
+        "kind": None if row is None else row.kind,
+        "digest": None if row is None else row.digest,
+        "entries": [{"id": entry.entry, "text": entry.text} for entry in entries],
+        "file": {"state": state.state, "path": state.path},
+    }
+
+
+def _snapshot(
+    runtime: Runtime, revision: int | None, at: int | None = None
+) -> tuple[RevisionRow | None, tuple[EntryRow, ...]]:
+    with runtime.projections.reading("revisions") as (view, connection):
+        row = (
+            revisions.at_position(view, connection, runtime.workspace, at)
+            if revision is None
+            else revisions.revision(view, connection, runtime.workspace, revision)
+        )
+        entries = None if row is None else revisions.show(view, connection, runtime.workspace, row.revision)
+    if revision and (row is None or row.status != "committed"):
+        raise unknown(revision)
+    return row, entries or ()
+
+
+def unknown(revision: int) -> MemoryFault:
+    return MemoryFault(
+        f"there is no committed revision {revision}; 'minutebook memory log' lists them",
+        code="unknown_revision",
+        revision=revision,
+    )
+
+
+def revision_log(runtime: Runtime) -> list[dict[str, Any]]:
+    """Every committed revision, oldest first."""
+    with runtime.projections.reading("revisions") as (view, connection):
+        rows = revisions.log(view, connection, runtime.workspace)
+    return [_revision(row) for row in reversed(rows) if row.status == "committed"]
+
+
+def _revision(row: RevisionRow) -> dict[str, Any]:
+    return {
+        "revision": row.revision,
+        "kind": row.kind,
+        "parent": row.parent,
+        "position": row.position,
+        "time": row.time,
+        "digest": row.digest,
+        "entries": row.entries,
+        "actor": row.actor,
+        "job": row.job,
+        "curator": row.curator,
+        "restored_from": row.restored_from,
+        "inputs": list(row.inputs),
+        "checks": list(row.receipt),
+        "overrides": list(row.overrides),
+    }
+
+
+def diff(runtime: Runtime, publisher: Publisher, a: int, b: int) -> dict[str, Any]:
+    """What came, what went, and what was replaced, from one revision to another (0: empty memory)."""
+    for number in (a, b):
+        if number:
+            _snapshot(runtime, number)
+    with runtime.projections.reading("revisions") as (view, connection):
+        found = revisions.diff(view, connection, runtime.workspace, a, b)
+    if found is None:
+        raise unknown(b)
+    removed = {entry.entry: entry for entry in found.removed}
+    added, changed = [], [(before, after) for before, after in found.changed]
+    for entry in found.added:
+        target = next((name for name in _replaced(runtime, entry) if name in removed), None)
+        if target is None:
+            added.append(entry)
+        else:
+            changed.append((removed.pop(target), entry))
+    return {
+        "added": [{"id": entry.entry, "text": entry.text} for entry in added],
+        "removed": [{"id": entry.entry, "text": entry.text} for entry in removed.values()],
+        "changed": [
+            {"id": after.entry, "replaces": before.entry, "before": before.text, "after": after.text}
+            for before, after in changed
+        ],
+    }
+
+
+def _replaced(runtime: Runtime, entry: EntryRow) -> Iterable[str]:
+    """Ids of the entries that this one was proposed to replace."""
+    for name in entry.candidates:
+        operation = _operation(runtime, name)
+        for one in () if operation is None else singles(operation):
+            if isinstance(one, Replace) and one.text == entry.text:
+                yield one.target
+
+
+def _operation(runtime: Runtime, candidate: str) -> Any:
+    for event in runtime.log.stream(candidate_stream(runtime.workspace, candidate), limit=1):
+        return operation_of(event.payload)
+    return None
+
+
+def blame(runtime: Runtime, publisher: Publisher, revision: int | None) -> list[dict[str, Any]]:
+    """From each entry to its operation, run, messages and actor."""
+    _, entries = _snapshot(runtime, revision)
+    return [_blame(runtime, entry) for entry in entries]
+
+
+def _blame(runtime: Runtime, entry: EntryRow) -> dict[str, Any]:
+    operation, checks, proposed = "manual", [], None
+    for name in entry.candidates:
+        for event in runtime.log.stream(candidate_stream(runtime.workspace, name), limit=1):
+            body = event.body
+            if isinstance(body, CandidateProposed):
+                operation, proposed = body.operation, event.position
+                checks = [finding.code for finding in body.findings]
+    return {
+        "entry": entry.entry,
+        "text": entry.text,
+        "revision": entry.since,
+        "operation": operation,
+        "candidates": list(entry.candidates),
+        "run": entry.run,
+        "session": entry.session,
+        "messages": list(entry.messages),
+        "actor": entry.actor,
+        "trust": entry.trust,
+        "shared": entry.shared,
+        "findings": checks,
+        "position": entry.position,
+        "proposed_at": proposed,
+    }
+
+
+# --- changing
+
+
+def restore(runtime: Runtime, publisher: Publisher, revision: int, discard_edit: bool) -> dict[str, Any]:
+    """A new revision from an old snapshot (D9)."""
+    done = publisher.restore(revision, discard_edit=discard_edit)
+    return {"revision": done.revision, "restored_from": revision, "digest": done.digest, "changed": done.changed}
+
+
+def sync(
+    runtime: Runtime, publisher: Publisher, curating: Curating, fix: bool, allow: tuple[str, ...]
+) -> dict[str, Any]:
+    """An edit becomes a manual revision; a clean file is a reason to curate (D6, D8)."""
+    clean = publisher.state().clean
+    done = publisher.sync(fix=fix, allow=allow)
+    answer: dict[str, Any] = {
+        "revision": done.revision,
+        "fixed": list(done.fixed),
+        "digest": done.digest,
+        "changed": done.changed,
+    }
+    if clean and runtime.settings.memory_enabled:
+        answer["curation"] = curating.curate()
+        answer["revision"] = answer["curation"]["revision"] or answer["revision"]
+    return answer
+
+
+# --- status
+
+
+def status(runtime: Runtime, publisher: Publisher, curating: Curating) -> dict[str, Any]:
+    """How the file stands, what waits, what failed last."""
+    state = publisher.state()
+    document = publisher.document()
+    with runtime.projections.reading("candidates") as (view, connection):
+        waiting = candidates.pending(view, connection, runtime.workspace)
+        held = candidates.quarantined(view, connection, runtime.workspace)
+        aside = candidates.by_status(view, connection, runtime.workspace, "set_aside")
+        failed = candidates.failures(view, connection, runtime.workspace)
+    automatic = runtime.settings.curation_automatic and runtime.settings.memory_enabled and state.clean
+    return {
+        "state": state.state,
+        "path": state.path,
+        "detail": state.detail,
+        "warnings": list(state.warnings),
+        "revision": 0 if document.current is None else document.current.number,
+        "entries": len(document.entries),
+        "expected_digest": state.expected_digest,
+        "found_digest": state.found_digest,
+        "automatic_curation": automatic,
+        "pending": len(waiting),
+        "quarantined": len(held),
+        "set_aside": [row.candidate for row in aside],
+        "last_error": _last_error(failed) or curating.last_error,
+        "failures": len(failed),
+    }
+
+
+def _last_error(failed: list[candidates.JobRow]) -> str | None:
+    if not failed:
+        return None
+    job = failed[0]
+    why = job.error or ", ".join(dict.fromkeys(reason["check"] for reason in job.reasons)) or "rejected"
+    return f"job {job.job} at position {job.position}: {why}"
+
+
+def quarantine(runtime: Runtime) -> list[dict[str, Any]]:
+    """Candidates that wait for a person, with their texts."""
+    with runtime.projections.reading("candidates") as (view, connection):
+        rows = candidates.quarantined(view, connection, runtime.workspace)
+    events = runtime.log.at(row.position for row in rows)
+    found = []
+    for row in rows:
+        operation = operation_of(events[row.position].payload)
+        texts = [] if operation is None else [
+            getattr(one, "text", None) or f"(remove {getattr(one, 'target', '')})" for one in singles(operation)
+        ]  # fmt: skip
+        found.append(
+            {
+                "candidate": row.candidate,
+                "operation": row.operation,
+                "text": "; ".join(texts),
+                "trust": row.trust,
+                "run": row.run,
+                "session": row.session,
+                "reason": row.reason,
+                "findings": list(row.findings),
+                "position": row.position,
+                "time": row.time,
+            }
+        )
+    return found

@@ -1,0 +1,84 @@
+"""What every effect needs: the log, the projections, settings, clock and who we are. One per open book."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from ...domain.catalogue import Owner
+from ...domain.errors import InputError, StoreError
+from ...domain.events import Envelope
+from ...domain.message import Trust
+from ..settings import Settings
+from ..store.log import Log
+from ..store.runner import Projections
+
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """One ``open()`` of a book (D7)."""
+
+    log: Log
+    projections: Projections
+    settings: Settings
+    clock: Clock
+    owner: Owner
+
+    @property
+    def id(self) -> str:
+        return self.owner.runtime
+
+    @property
+    def workspace(self) -> str:
+        return self.settings.workspace_id
+
+    @property
+    def writes(self) -> bool:
+        return self.log.database.access == "write"
+
+    def require_writing(self, what: str) -> None:
+        if not self.writes:
+            raise StoreError(
+                f"{what} changes the book, which was opened for reading; open it without read_only=True",
+                code="read_only",
+            )
+
+    def require_position(self, at: int | None) -> None:
+        """A past is asked for by a position that the log has had. Raises InputError ``unknown_position``."""
+        if at is None:
+            return
+        head = self.log.head().position
+        if not 0 <= at <= head:
+            raise InputError(f"position {at} is not in the log; its head is {head}", code="unknown_position", at=at)
+
+    def now(self) -> datetime:
+        now = self.clock()
+        if now.tzinfo is None:
+            raise StoreError(
+                "the clock must return an aware datetime, for instance datetime.now(UTC)", code="naive_time"
+            )
+        return now
+
+    def envelope(
+        self,
+        stream: UUID,
+        version: int,
+        *,
+        actor: str,
+        session: str | None = None,
+        run: str | None = None,
+        trust: Trust = "operator",
+        causation: int | None = None,
+        time: datetime | None = None,
+    ) -> Envelope:
+        """An envelope of this workspace, dated now."""
+        return Envelope(stream, version, self.workspace, time or self.now(), actor, session, run, trust, causation)
+
+
+def new_id(prefix: str) -> str:
+    """A short random id, readable in a terminal and unique in practice (48 bits)."""
+    return f"{prefix}-{uuid4().hex[:12]}"

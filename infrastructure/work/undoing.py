@@ -1,0 +1,86 @@
+"""Undo and redo of compactions: last in, first out, as events (C7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...domain.catalogue import CompactionCommitted, CompactionRedone, CompactionUndone
+from ...domain.errors import SessionError, StreamConflict
+from ...domain.events import Event
+from ...domain.streams import compactions_stream
+from ...projections.context import history, queries
+from .runtime import Runtime
+from .visible import Reader
+
+
+def undo(runtime: Runtime, compaction: str) -> dict[str, Any]:
+    """Takes the live compaction back. Raises SessionError ``unknown_compaction``, ``not_live``."""
+    return _change(runtime, compaction, "undone")
+
+
+def redo(runtime: Runtime, compaction: str) -> dict[str, Any]:
+    """Makes the compaction that was undone last live again.
+
+    Raises SessionError ``unknown_compaction``, ``not_undone``.
+    """
+    return _change(runtime, compaction, "redone")
+
+
+def _change(runtime: Runtime, compaction: str, what: str) -> dict[str, Any]:
+    runtime.require_writing("this")
+    with runtime.projections.reading("context") as (view, connection):
+        session = history.find_compaction(view, connection, runtime.workspace, compaction)
+    if session is None:
+        raise SessionError(
+            f"there is no compaction {compaction!r}; 'minutebook compactions SESSION' names those there are",
+            code="unknown_compaction",
+        )
+    stream = compactions_stream(runtime.workspace, session)
+    reader = Reader(runtime, session)
+    before = sum(item.tokens for item in reader.see().visible)
+    version = runtime.log.version(stream)
+    with runtime.projections.reading("context") as (view, connection):
+        epoch = queries.epoch(view, connection, runtime.workspace, session)
+    live = None if epoch is None else epoch.live
+    last_undone = None if epoch is None or not epoch.redo else epoch.redo[-1][0]
+    if what == "undone" and live != compaction:
+        raise SessionError(
+            f"compaction {compaction!r} is not the live one"
+            + (f"; undo {live!r} first" if live else ": nothing is compacted now"),
+            code="not_live",
+        )
+    if what == "redone" and last_undone != compaction:
+        raise SessionError(
+            f"compaction {compaction!r} was not undone last"
+            + (f"; redo {last_undone!r} first" if last_undone else ": there is nothing to redo"),
+            code="not_undone",
+        )
+    envelope = runtime.envelope(stream, version + 1, actor="person", session=session)
+    event: Event = (
+        CompactionUndone(envelope=envelope, compaction=compaction)
+        if what == "undone"
+        else CompactionRedone(envelope=envelope, compaction=compaction)
+    )
+    try:
+        runtime.log.append([event])
+    except StreamConflict as error:
+        raise SessionError(
+            f"another compaction of session {session!r} came between; look again", code="not_live"
+        ) from error
+    after = sum(item.tokens for item in reader.see().visible)
+    return {
+        "compaction": compaction,
+        "status": what,
+        "reason": None,
+        "hidden": _hidden(runtime, session, compaction) if what == "redone" else [],
+        "tokens_before": before,
+        "tokens_after": after,
+    }
+
+
+def _hidden(runtime: Runtime, session: str, compaction: str) -> list[str]:
+    for event in runtime.log.read(topics=(CompactionCommitted.TOPIC,), session=session):
+        body = event.body
+        if isinstance(body, CompactionCommitted) and body.compaction == compaction:
+            return list(body.covers)
+    return []

@@ -1,0 +1,163 @@
+"""What a session shows, as values: references of the context projection joined with the events they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ...domain.catalogue import CompactionCommitted, MessageRecorded, Usage
+from ...domain.context import Shown, SummaryShown, Visible
+from ...domain.errors import StoreError
+from ...domain.events import LoggedEvent
+from ...domain.forms import view
+from ...domain.message import Message, Text, View
+from ...domain.parts import parts_from_json
+from ...projections.context import history, queries
+from .runtime import Runtime
+from .sources import decode
+
+ERASED = "[This message was erased.]"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A session at a position: what is visible, which run is open, and the fence for a decision about it."""
+
+    visible: Visible
+    position: int
+    open_run: str | None
+    suspended: bool
+    live: str | None
+    reported: int | None
+    """Tokens of this request in the provider's own count, where the caller gave its usage (M5)."""
+
+
+class Reader:
+    """Reads one session's visible list; keeps the messages it has decoded, since most are shown again next time."""
+
+    def __init__(self, runtime: Runtime, session: str) -> None:
+        self._runtime = runtime
+        self._session = session
+        self._messages: dict[int, Message] = {}
+        self._usage: dict[int, Usage] = {}
+
+    def see(self, at: int | None = None) -> Seen:
+        """What is visible now, or was at a position (C11)."""
+        runtime, session = self._runtime, self._session
+        # The head is read first and asked for by name: what is appended meanwhile belongs to the next look.
+        head = runtime.log.head().position
+        position = head if at is None else min(at, head)
+        with runtime.projections.reading("context") as (view, connection):
+            refs = queries.visible(view, connection, runtime.workspace, session, position)
+            epoch = queries.epoch(view, connection, runtime.workspace, session, position)
+            row = queries.session_row(view, connection, runtime.workspace, session)
+            run = history.open_run(view, connection, runtime.workspace, session, position)
+        visible = self._join(refs)
+        return Seen(
+            visible,
+            position,
+            None if run is None else run.run,
+            bool(row is not None and row["suspended"] and at is None),
+            None if epoch is None else epoch.live,
+            self._reported(visible, 0 if epoch is None else epoch.position),
+        )
+
+    def _reported(self, visible: Visible, epoch: int) -> int | None:
+        """The last reported size of a request, and the estimate of what came after it; None since the last change."""
+        shown = [item for item in visible if isinstance(item, Shown)]
+        for place in range(len(shown) - 1, -1, -1):
+            position = shown[place].message.position
+            if position < epoch:
+                return None
+            if position in self._usage:
+                usage = self._usage[position]
+                later = sum(item.tokens for item in shown[place + 1 :])
+                return usage.input_tokens + usage.output_tokens + later
+        return None
+
+    def _join(self, refs: Iterable[Any]) -> Visible:
+        listed = [tuple(ref) for ref in refs]
+        wanted = {position for ref in listed for position in ref[1:]} - self._messages.keys()
+        events = self._runtime.log.at(wanted)
+        shown: list[Shown | SummaryShown] = []
+        kept: dict[int, Message] = {}
+        for ref in listed:
+            match ref:
+                case ("m", position):
+                    message = kept[position] = self._message(position, events)
+                    shown.append(Shown(message, None, message.tokens))
+                case ("r", position, decided):
+                    message = kept[position] = self._message(position, events)
+                    shown.append(_reduced(message, self._event(decided, events)))
+                case ("s", committed):
+                    shown.append(_summary(self._event(committed, events)))
+                case _:
+                    raise StoreError(
+                        f"the context projection holds a reference of unknown kind: {ref!r}; run "
+                        "'minutebook projections rebuild context'",
+                        code="projection_damaged",
+                    )
+        self._messages = kept
+        return tuple(shown)
+
+    def _message(self, position: int, events: dict[int, LoggedEvent]) -> Message:
+        found = self._messages.get(position)
+        if found is not None:
+            return found
+        event = self._event(position, events)
+        body = event.body
+        if isinstance(body, MessageRecorded) and body.usage is not None and event.actor != "import":
+            self._usage[position] = body.usage
+        return message_of(event)
+
+    def _event(self, position: int, events: dict[int, LoggedEvent]) -> LoggedEvent:
+        found = events.get(position) or self._runtime.log.at([position]).get(position)
+        if found is None:
+            raise StoreError(
+                f"the context projection names event {position}, which the log does not have; run "
+                "'minutebook verify', then 'minutebook projections rebuild context'",
+                code="projection_damaged",
+            )
+        return found
+
+
+def message_of(event: LoggedEvent) -> Message:
+    """The neutral message of a MessageRecorded event; an erased one says so (E8)."""
+    body = event.body
+    if not isinstance(body, MessageRecorded):
+        raise StoreError(
+            f"event {event.position} is no message but a {event.topic}; run 'minutebook projections rebuild context'",
+            code="projection_damaged",
+        )
+    if event.payload is None:
+        said = View(body.role if body.role in ("system", "user", "assistant") else "user", (Text(ERASED),))  # type: ignore[arg-type]
+        return Message(
+            event.position, body.message, said, body.form, {"role": body.role, "content": ERASED}, 8, event.run,
+            event.envelope.trust,
+        )  # fmt: skip
+    source = decode(event.payload, body.encoding)
+    return Message(
+        event.position, body.message, view(body.form, source), body.form, source, body.tokens, event.run,
+        event.envelope.trust,
+    )  # fmt: skip
+
+
+def _reduced(message: Message, decided: LoggedEvent) -> Shown:
+    content = decided.body.content.get("reductions", {}).get(message.id)
+    facts = getattr(decided.body, "reductions", ())
+    tokens = next((fact.tokens_after for fact in facts if fact.message == message.id), message.tokens)
+    if content is None:
+        return Shown(message, None, message.tokens)
+    return Shown(message, parts_from_json(content["parts"]), tokens)
+
+
+def _summary(committed: LoggedEvent) -> SummaryShown:
+    body = committed.body
+    if not isinstance(body, CompactionCommitted):
+        raise StoreError(
+            f"event {committed.position} is no compaction; run 'minutebook projections rebuild context'",
+            code="projection_damaged",
+        )
+    text = str(body.content.get("summary", ERASED))
+    return SummaryShown(body.anchor, body.compaction, text, body.covers, body.summary_tokens, body.trust)

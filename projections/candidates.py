@@ -1,0 +1,323 @@
+"""Where every proposed memory operation stands, and what the curation jobs came to (D3, D4, D6, D13).
+
+The operations' texts stay in the log, at the ``position`` of the proposal: an erasure has one place to erase.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import Column, Connection, Index, Integer, MetaData, Table, Text, insert, select, update
+
+from ..domain import catalogue as events
+from ..domain.events import LoggedEvent
+from .projection import BIG, Projection
+
+Status = Literal[
+    "proposed", "admitted", "quarantined", "approved", "declined", "withdrawn", "refused", "set_aside", "consumed"
+]
+PENDING: tuple[Status, ...] = ("admitted", "approved")
+
+
+class Candidates(Projection):
+    """One row per candidate, one per curation job that came to nothing."""
+
+    name = "candidates"
+    version = 1
+    event_types = frozenset(
+        {
+            events.CandidateProposed,
+            events.CandidateAdmitted,
+            events.CandidateQuarantined,
+            events.CandidateApproved,
+            events.CandidateDeclined,
+            events.CandidateWithdrawn,
+            events.CandidateRefused,
+            events.CandidateSetAside,
+            events.CurationRejected,
+            events.CurationFailed,
+            events.RevisionPrepared,
+            events.RevisionCommitted,
+        }
+    )
+
+    candidates: Table
+    jobs: Table
+
+    def tables(self, metadata: MetaData) -> None:
+        self.candidates = Table(
+            "candidates",
+            metadata,
+            Column("workspace", Text, primary_key=True),
+            Column("candidate", Text, primary_key=True),
+            Column("status", Text, nullable=False),
+            Column("operation", Text, nullable=False),
+            Column("position", BIG, nullable=False),
+            Column("changed", BIG, nullable=False),
+            Column("pending_since", BIG),
+            Column("session", Text),
+            Column("run", Text),
+            Column("actor", Text, nullable=False),
+            Column("trust", Text, nullable=False),
+            Column("time", Text, nullable=False),
+            Column("findings", Text, nullable=False),
+            Column("messages", Text, nullable=False),
+            Column("attempts", Integer, nullable=False),
+            Column("last_error", Text),
+            Column("reason", Text),
+            Column("revision", BIG),
+        )
+        by_status = ("workspace", "status", "pending_since")
+        Index("candidates_by_status", *(self.candidates.c[name] for name in by_status))
+        self.jobs = Table(
+            "candidates_jobs",
+            metadata,
+            Column("position", BIG, primary_key=True, autoincrement=False),
+            Column("workspace", Text, nullable=False),
+            Column("job", Text),
+            Column("outcome", Text, nullable=False),
+            Column("error", Text),
+            Column("reasons", Text, nullable=False),
+            Column("inputs", Text, nullable=False),
+            Column("curator", Text),
+            Column("input_tokens", BIG, nullable=False),
+            Column("output_tokens", BIG, nullable=False),
+            Column("time", Text, nullable=False),
+        )
+        Index("candidates_jobs_by_position", self.jobs.c.workspace, self.jobs.c.position)
+
+    def apply(self, events: Sequence[LoggedEvent], connection: Connection) -> None:
+        for event in events:
+            self._take(event, connection)
+
+    def _take(self, event: LoggedEvent, connection: Connection) -> None:
+        match event.body:
+            case events.CandidateProposed() as body:
+                connection.execute(insert(self.candidates), _proposed(event, body))
+            case events.CandidateAdmitted() | events.CandidateApproved() as body:
+                # Approved after it was set aside: it starts afresh (D4).
+                status = "admitted" if isinstance(body, events.CandidateAdmitted) else "approved"
+                change = {"status": status, "pending_since": event.position, "attempts": 0}
+                self._change(event, connection, [body.candidate], **change)
+            case events.CandidateQuarantined() as body:
+                self._change(event, connection, [body.candidate], status="quarantined", reason=body.reason)
+            case events.CandidateDeclined() as body:
+                self._change(event, connection, [body.candidate], status="declined", pending_since=None)
+            case events.CandidateWithdrawn() as body:
+                change = {"status": "withdrawn", "pending_since": None, "reason": body.reason}
+                self._change(event, connection, [body.candidate], **change)
+            case events.CandidateRefused() as body:
+                reason = ", ".join(dict.fromkeys(refusal.check for refusal in body.reasons))
+                change = {"status": "refused", "pending_since": None, "reason": reason}
+                self._change(event, connection, [body.candidate], **change)
+            case events.CandidateSetAside() as body:
+                change = {"status": "set_aside", "pending_since": None, "reason": body.reason}
+                self._change(event, connection, [body.candidate], **change, attempts=body.attempts)
+            case events.CurationRejected() as body:
+                reasons = json.dumps([reason.model_dump() for reason in body.reasons], separators=(",", ":"))
+                codes = ", ".join(dict.fromkeys(reason.check for reason in body.reasons))
+                self._job(event, connection, "rejected", body, error=codes, reasons=reasons, usage=body.usage)
+                self._failed(event, connection, body.inputs, codes)
+            case events.CurationFailed() as body:
+                self._job(event, connection, "failed", body, error=body.error)
+                self._failed(event, connection, body.inputs, body.error)
+            case events.RevisionPrepared() as body if body.job is not None:
+                self._job(event, connection, "prepared", body, usage=body.usage)
+            case events.RevisionCommitted() as body:
+                change = {"status": "consumed", "pending_since": None, "revision": body.revision}
+                self._change(event, connection, body.inputs, **change)
+            case _:
+                pass
+
+    def _change(self, event: LoggedEvent, connection: Connection, names: Iterable[str], **values: Any) -> None:
+        table = self.candidates
+        for name in names:
+            connection.execute(
+                update(table)
+                .where(table.c.workspace == event.workspace, table.c.candidate == name)
+                .values(changed=event.position, **values)
+            )
+
+    def _failed(self, event: LoggedEvent, connection: Connection, names: Iterable[str], error: str) -> None:
+        self._change(event, connection, names, attempts=self.candidates.c.attempts + 1, last_error=error)
+
+    def _job(
+        self,
+        event: LoggedEvent,
+        connection: Connection,
+        outcome: str,
+        body: events.CurationRejected | events.CurationFailed | events.RevisionPrepared,
+        *,
+        error: str | None = None,
+        reasons: str = "[]",
+        usage: events.Usage | None = None,
+    ) -> None:
+        row = {
+            "position": event.position,
+            "workspace": event.workspace,
+            "job": body.job,
+            "outcome": outcome,
+            "error": error,
+            "reasons": reasons,
+            "inputs": json.dumps(body.inputs, separators=(",", ":")),
+            "curator": body.curator,
+            "input_tokens": 0 if usage is None else usage.input_tokens,
+            "output_tokens": 0 if usage is None else usage.output_tokens,
+            "time": _time(event),
+        }
+        connection.execute(insert(self.jobs), row)
+
+
+def _proposed(event: LoggedEvent, body: events.CandidateProposed) -> dict[str, Any]:
+    return {
+        "workspace": event.workspace,
+        "candidate": body.candidate,
+        "status": "proposed",
+        "operation": body.operation,
+        "position": event.position,
+        "changed": event.position,
+        "pending_since": None,
+        "session": event.session,
+        "run": event.run,
+        "actor": event.actor,
+        "trust": event.envelope.trust,
+        "time": _time(event),
+        "findings": json.dumps([finding.code for finding in body.findings], separators=(",", ":")),
+        "messages": json.dumps(body.messages, separators=(",", ":")),
+        "attempts": 0,
+        "last_error": None,
+        "reason": None,
+        "revision": None,
+    }
+
+
+def _time(event: LoggedEvent) -> str:
+    return event.time.isoformat(timespec="microseconds")
+
+
+# --- queries
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRow:
+    """One candidate; ``position`` is where its proposal and text stand, ``changed`` the event of its last change."""
+
+    candidate: str
+    status: Status
+    operation: str
+    position: int
+    changed: int
+    pending_since: int | None
+    session: str | None
+    run: str | None
+    actor: str
+    trust: str
+    time: str
+    findings: tuple[str, ...]
+    messages: tuple[str, ...]
+    attempts: int
+    last_error: str | None
+    reason: str | None
+    revision: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """One curation job that was prepared, rejected or failed; ``reasons`` are refusals as dicts."""
+
+    job: str | None
+    outcome: Literal["prepared", "rejected", "failed"]
+    position: int
+    error: str | None
+    reasons: tuple[dict[str, str], ...]
+    inputs: tuple[str, ...]
+    curator: str | None
+    input_tokens: int
+    output_tokens: int
+    time: str
+
+
+def by_status(
+    tables: Candidates, connection: Connection, workspace: str, *statuses: Status, run: str | None = None
+) -> list[CandidateRow]:
+    """Candidates in one of these states (none named: all), in the order of becoming pending or being proposed."""
+    table = tables.candidates
+    statement = select(table).where(table.c.workspace == workspace)
+    if statuses:
+        statement = statement.where(table.c.status.in_(statuses))
+    if run is not None:
+        statement = statement.where(table.c.run == run)
+    rows = [_candidate(row) for row in connection.execute(statement.order_by(table.c.position))]
+    return sorted(rows, key=lambda row: (row.pending_since or row.position, row.position))
+
+
+def pending(tables: Candidates, connection: Connection, workspace: str) -> list[CandidateRow]:
+    """What the curator takes next, in order of admission or approval (D4)."""
+    return by_status(tables, connection, workspace, *PENDING)
+
+
+def quarantined(tables: Candidates, connection: Connection, workspace: str) -> list[CandidateRow]:
+    """What waits for a person (D13)."""
+    return by_status(tables, connection, workspace, "quarantined")
+
+
+def candidate(tables: Candidates, connection: Connection, workspace: str, candidate: str) -> CandidateRow | None:
+    """One candidate, or None."""
+    table = tables.candidates
+    statement = select(table).where(table.c.workspace == workspace, table.c.candidate == candidate)
+    row = connection.execute(statement).one_or_none()
+    return None if row is None else _candidate(row)
+
+
+def counts(tables: Candidates, connection: Connection, workspace: str) -> dict[str, int]:
+    """How many candidates are in each state."""
+    found: dict[str, int] = {}
+    for row in by_status(tables, connection, workspace):
+        found[row.status] = found.get(row.status, 0) + 1
+    return found
+
+
+def jobs(
+    tables: Candidates, connection: Connection, workspace: str, *, after: int = 0, limit: int | None = None
+) -> list[JobRow]:
+    """Curation jobs, newest first."""
+    table = tables.jobs
+    statement = select(table).where(table.c.workspace == workspace, table.c.position > after)
+    statement = statement.order_by(table.c.position.desc())
+    return [_job_row(row) for row in connection.execute(statement if limit is None else statement.limit(limit))]
+
+
+def failures(tables: Candidates, connection: Connection, workspace: str) -> list[JobRow]:
+    """Jobs that failed or were rejected since the last one that was prepared, newest first: for back-off (D6)."""
+    found: list[JobRow] = []
+    for row in jobs(tables, connection, workspace, limit=100):
+        if row.outcome == "prepared":
+            break
+        found.append(row)
+    return found
+
+
+def _candidate(row: Any) -> CandidateRow:
+    values = row._asdict()
+    del values["workspace"]
+    values["findings"] = tuple(json.loads(values["findings"]))
+    values["messages"] = tuple(json.loads(values["messages"]))
+    return CandidateRow(**values)
+
+
+def _job_row(row: Any) -> JobRow:
+    return JobRow(
+        row.job,
+        row.outcome,
+        row.position,
+        row.error,
+        tuple(json.loads(row.reasons)),
+        tuple(json.loads(row.inputs)),
+        row.curator,
+        row.input_tokens,
+        row.output_tokens,
+        row.time,
+    )

@@ -1,0 +1,92 @@
+"""The base of every read model, built in or from another package (E5).
+
+A projection turns events into rows. It declares its tables and applies batches of events; the engine
+(``infrastructure.store.runner``) owns the transaction, the cursor, retries, rebuilding and the swap::
+
+    class TokenCost(minutebook.Projection):
+        name = "token_cost"                                     # tables are named token_cost or token_cost_...
+        version = 1                                             # a new number means a rebuild
+        event_types = frozenset({"MessageRecorded"})            # topics or event classes; empty: all
+
+        def tables(self, metadata):
+            self.costs = Table("token_cost", metadata, Column("session", Text, primary_key=True),
+                               Column("tokens", Integer, nullable=False))
+
+        def apply(self, events, connection):
+            rows = [{"session": event.session, "tokens": event.body.tokens} for event in events]
+            statement = upsert(self.costs, connection, add=("tokens",))
+            if rows:
+                connection.execute(statement, rows)
+
+Three rules make rebuilding, time travel and the check by ``verify`` possible:
+
+* ``apply`` is deterministic: no clock, no file, no network, no randomness, and the same rows however the
+  events are cut into batches.
+* It reads and writes through the ``Table`` objects that it declared, kept on ``self``: while a new generation
+  is built, another instance holds the same tables under other names.
+* It does not commit: rows and cursor change in the one transaction that the engine holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from sqlalchemy import BigInteger, Connection, Integer, MetaData, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+from ..domain.events import Event, LoggedEvent
+
+BIG = BigInteger().with_variant(Integer(), "sqlite")
+"""The type of a position, on both databases."""
+
+
+class Projection:
+    """Events in, rows out; see the module for the rules. Subclass it, name it, declare tables, apply."""
+
+    name: ClassVar[str]
+    """Identifies the projection and prefixes its tables: lower case letters, digits, underscores."""
+
+    version: ClassVar[int] = 1
+    """Raise it when the same events must give other rows: the engine then rebuilds."""
+
+    event_types: ClassVar[frozenset[str | type[Event]]] = frozenset()
+    """Topics or event classes that ``apply`` is given; empty: every known event. Unknown topics are passed by (E7)."""
+
+    parks: ClassVar[bool] = False
+    """True: what cannot be applied is put aside with the rest of its stream; False: the projection halts (E6)."""
+
+    holds: ClassVar[bool] = False
+    """True: ``settled`` decides how far the cursor may go."""
+
+    def tables(self, metadata: MetaData) -> None:
+        """Declares the tables on ``metadata`` and keeps them on ``self``."""
+        raise NotImplementedError
+
+    def apply(self, events: Sequence[LoggedEvent], connection: Connection) -> None:
+        """Writes the rows of these events, which come in order of position, each exactly once."""
+        raise NotImplementedError
+
+    def settled(self, events: Sequence[LoggedEvent], head: int) -> int:
+        """For one that ``holds``: the position up to which it may go, given all its events after the cursor."""
+        return head
+
+    def topics(self) -> frozenset[str]:
+        """``event_types`` as stored topics."""
+        return frozenset(each if isinstance(each, str) else each.TOPIC for each in self.event_types)
+
+
+def upsert(table: Table, connection: Connection, *, add: Iterable[str] = ()) -> Any:
+    """An INSERT that replaces the row with the same primary key; columns in ``add`` are added to instead.
+
+    Works on SQLite and PostgreSQL; give it rows that name every column.
+    """
+    insert: Any = (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
+    keys = list(table.primary_key.columns)
+    added = frozenset(add)
+    changed = {
+        column.name: (column + insert.excluded[column.name]) if column.name in added else insert.excluded[column.name]
+        for column in table.columns
+        if column not in keys
+    }
+    return insert.on_conflict_do_update(index_elements=keys, set_=changed)

@@ -1,0 +1,198 @@
+"""Events of the memory document to revisions and to entries that are valid from one revision to another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from sqlalchemy import Connection, MetaData, func, insert, select, update
+
+from ...domain import catalogue
+from ...domain.events import LoggedEvent
+from ..projection import Projection
+from .tables import RevisionTables
+
+Content: TypeAlias = dict[str, Any]
+"""An entry as stored, without its row number and validity."""
+
+
+class Revisions(RevisionTables, Projection):
+    """Prepared, committed and abandoned revisions; entries only of committed ones. A displaced one changes no entry."""
+
+    name = "revisions"
+    version = 1
+    event_types = frozenset({catalogue.RevisionPrepared, catalogue.RevisionCommitted, catalogue.RevisionAbandoned})
+
+    def tables(self, metadata: MetaData) -> None:
+        self.declare(metadata)
+
+    def apply(self, events: Sequence[LoggedEvent], connection: Connection) -> None:
+        fold = _Fold(self, connection)
+        for event in events:
+            fold.take(event)
+
+
+@dataclass
+class _Document:
+    """The entries of one workspace in force, in order, as (row number, content)."""
+
+    rows: list[tuple[int, Content]] = field(default_factory=list)
+
+
+class _Fold:
+    """One batch; the document in force is read once and kept while the batch lasts."""
+
+    def __init__(self, tables: RevisionTables, connection: Connection) -> None:
+        self.tables = tables
+        self.connection = connection
+        self.documents: dict[str, _Document] = {}
+        self.last_row: int | None = None
+
+    def take(self, event: LoggedEvent) -> None:
+        match event.body:
+            case catalogue.RevisionPrepared() as body:
+                self.connection.execute(insert(self.tables.revisions), _prepared(event, body))
+            case catalogue.RevisionCommitted() as body:
+                self._decide(event, body.revision, "committed", None)
+            case catalogue.RevisionAbandoned() as body:
+                self._decide(event, body.revision, "abandoned", body.reason)
+            case _:
+                pass
+
+    def _decide(self, event: LoggedEvent, revision: int, status: str, reason: str | None) -> None:
+        table = self.tables.revisions
+        statement = select(table.c.prepared, table.c.kind, table.c.staged).where(
+            table.c.workspace == event.workspace, table.c.revision == revision, table.c.status == "prepared"
+        )
+        row = self.connection.execute(statement.order_by(table.c.prepared.desc()).limit(1)).one_or_none()
+        if row is None:
+            return
+        change: dict[str, Any] = {"status": status, "reason": reason, "decided": event.position, "staged": None}
+        if status == "committed":
+            change["time"] = _time(event)
+            if row.kind != "displaced":
+                change["current_from"] = event.position
+                change["rows"] = self._commit(event, revision, json.loads(row.staged or "[]"))
+        self.connection.execute(update(table).where(table.c.prepared == row.prepared).values(**change))
+
+    def _commit(self, event: LoggedEvent, revision: int, staged: list[Content]) -> str:
+        """Closes the entries that went or changed, opens the new ones, and returns the order as row numbers."""
+        document = self._document(event.workspace)
+        waiting: dict[str, list[tuple[int, Content]]] = {}
+        for number, content in document.rows:
+            waiting.setdefault(content["entry"], []).append((number, content))
+        rows: list[tuple[int, Content]] = []
+        opened: list[Content] = []
+        for content in staged:
+            same = next((kept for kept in waiting.get(content["entry"], ()) if kept[1] == content), None)
+            if same is not None:
+                waiting[content["entry"]].remove(same)
+                rows.append(same)
+            else:
+                number = self._next_row()
+                rows.append((number, content))
+                opened.append(_opened(event, number, revision, content))
+        closed = [number for gone in waiting.values() for number, _ in gone]
+        entries = self.tables.entries
+        for number in sorted(closed):
+            self.connection.execute(update(entries).where(entries.c.row == number).values(until=revision))
+        if opened:
+            self.connection.execute(insert(entries), opened)
+        document.rows = rows
+        return json.dumps([number for number, _ in rows], separators=(",", ":"))
+
+    def _document(self, workspace: str) -> _Document:
+        found = self.documents.get(workspace)
+        if found is None:
+            entries = self.tables.entries
+            statement = select(entries).where(entries.c.workspace == workspace, entries.c.until.is_(None))
+            kept = {row.row: _content(row) for row in self.connection.execute(statement)}
+            revisions = self.tables.revisions
+            order = self.connection.execute(
+                select(revisions.c.rows)
+                .where(revisions.c.workspace == workspace, revisions.c.current_from.is_not(None))
+                .order_by(revisions.c.current_from.desc())
+                .limit(1)
+            ).scalar()
+            found = _Document([(number, kept[number]) for number in json.loads(order or "[]")])
+            self.documents[workspace] = found
+        return found
+
+    def _next_row(self) -> int:
+        if self.last_row is None:
+            statement = select(func.coalesce(func.max(self.tables.entries.c.row), 0))
+            self.last_row = int(self.connection.execute(statement).scalar_one())
+        self.last_row += 1
+        return self.last_row
+
+
+def _prepared(event: LoggedEvent, body: catalogue.RevisionPrepared) -> dict[str, Any]:
+    return {
+        "prepared": event.position,
+        "workspace": event.workspace,
+        "revision": body.revision,
+        "kind": body.kind,
+        "parent": body.parent,
+        "status": "prepared",
+        "decided": None,
+        "current_from": None,
+        "time": _time(event),
+        "digest": body.digest,
+        "base_digest": body.base_digest,
+        "actor": event.actor,
+        "session": event.session,
+        "run": event.run,
+        "job": body.job,
+        "curator": body.curator,
+        "restored_from": body.restored_from,
+        "entries": len(body.entries),
+        "inputs": _json(body.inputs),
+        "receipt": _json(body.receipt),
+        "overrides": _json([finding.code for finding in body.overrides]),
+        "reason": None,
+        "input_tokens": body.usage.input_tokens,
+        "output_tokens": body.usage.output_tokens,
+        "staged": _json(_staged(event, body)),
+        "rows": "[]",
+    }
+
+
+def _staged(event: LoggedEvent, body: catalogue.RevisionPrepared) -> list[Content]:
+    # After an erasure (E8) the texts are gone: the entries stay, empty, as the tombstones say.
+    texts = list(body.content.get("entries", ()))
+    texts.extend([""] * (len(body.entries) - len(texts)))
+    return [
+        {
+            "entry": fact.entry,
+            "text": text,
+            "blame": fact.since,
+            "candidates": _json(fact.candidates),
+            "run": fact.run,
+            "session": fact.session,
+            "messages": _json(fact.messages),
+            "actor": fact.actor,
+            "trust": fact.trust,
+            "shared": int(fact.shared),
+        }
+        for fact, text in zip(body.entries, texts, strict=False)
+    ]
+
+
+def _opened(event: LoggedEvent, number: int, revision: int, content: Content) -> Content:
+    head = {"row": number, "workspace": event.workspace, "since": revision, "until": None, "position": event.position}
+    return head | content
+
+
+def _content(row: Any) -> Content:
+    names = ("entry", "text", "blame", "candidates", "run", "session", "messages", "actor", "trust", "shared")
+    return {name: getattr(row, name) for name in names}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _time(event: LoggedEvent) -> str:
+    return event.time.isoformat(timespec="microseconds")
