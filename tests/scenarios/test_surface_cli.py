@@ -109,10 +109,10 @@ def test_import_reads_a_folder_and_standard_input(
 
 def test_session_commands_have_their_keys(command: Any, story: Any) -> None:
     listed = command("session", "list", "--json").answer
-    assert all(SESSION_KEYS <= row.keys() for row in listed)
+    assert all(row.keys() >= SESSION_KEYS for row in listed)
     assert "@person" not in {row["session"] for row in listed}
     shown = command("session", "show", story.session, "--json").answer
-    assert SESSION_KEYS <= shown.keys()
+    assert shown.keys() >= SESSION_KEYS
     messages = command("session", "messages", story.session, "--json").answer
     assert len(messages) == shown["messages"]
     assert {"position", "id", "role", "state", "source"} <= messages[0].keys()
@@ -145,8 +145,8 @@ def test_closing_twice_says_nothing_new(command: Any, story: Any) -> None:
 
 def test_context_has_its_keys_and_renders_for_both_providers(command: Any, story: Any) -> None:
     found = command("context", story.session, "--json").answer
-    assert CONTEXT_KEYS <= found.keys()
-    assert all(LINE_KEYS <= line.keys() for line in found["messages"])
+    assert found.keys() >= CONTEXT_KEYS
+    assert all(line.keys() >= LINE_KEYS for line in found["messages"])
     assert {line["state"] for line in found["messages"]} >= {"original", "summary"}
     summary = next(line for line in found["messages"] if line["state"] == "summary")
     assert summary["role"] == "summary"
@@ -167,11 +167,11 @@ def test_the_past_context_is_the_one_that_was_shown(command: Any, story: Any) ->
 
 def test_compact_undo_redo_have_one_shape(command: Any, story: Any) -> None:
     planned = command("compact", story.session, "--dry-run", "--window", "8000", "--json").answer
-    assert COMPACT_KEYS <= planned.keys()
+    assert planned.keys() >= COMPACT_KEYS
     undone = command("compaction", "undo", story.compaction, "--json").answer
     redone = command("compaction", "redo", story.compaction, "--json").answer
-    assert COMPACT_KEYS <= undone.keys()
-    assert COMPACT_KEYS <= redone.keys()
+    assert undone.keys() >= COMPACT_KEYS
+    assert redone.keys() >= COMPACT_KEYS
     assert (undone["status"], redone["status"]) == ("undone", "redone")
     assert redone["hidden"]
     assert undone["tokens_after"] > redone["tokens_after"]
@@ -276,7 +276,7 @@ def test_trace_goes_both_ways(command: Any, story: Any) -> None:
 
 def test_projections_verify_and_status_have_their_keys(command: Any, story: Any) -> None:
     rows = command("projections", "list", "--json").answer
-    assert all(PROJECTION_KEYS <= row.keys() for row in rows)
+    assert all(row.keys() >= PROJECTION_KEYS for row in rows)
     assert {row["name"] for row in rows} == {"context", "candidates", "revisions", "memory_file"}
     rebuilt = command("projections", "rebuild", "--all", "--json").answer
     assert {row["name"] for row in rebuilt} == {row["name"] for row in rows}
