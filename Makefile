@@ -60,8 +60,8 @@ docs: $(VENV)/dev.stamp ## print the reference pages from the code
 docs-check: $(VENV)/dev.stamp ## fail when a reference page differs from the code
 	@$(BIN)/python docs/generate.py --check
 
-bench: $(VENV)/dev.stamp ## side-by-side figures, as ratios to a raw floor in the same run
-	@$(BIN)/python tests/bench/run.py
+bench: $(VENV)/dev.stamp ## side-by-side figures, as ratios to a raw floor in the same run (ONLY=append)
+	@$(BIN)/python tests/bench/run.py $(ONLY)
 
 clean: ## remove what was made
 	@rm -rf $(VENV) demo-workspace bench-results .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -14,7 +14,6 @@ from ...domain.catalogue import (
     ReductionDecided,
     Usage,
 )
-from ...domain.checks import check_passage, redact_credentials
 from ...domain.compaction import decide
 from ...domain.context import Built, Preamble, Visible, build
 from ...domain.decisions import Decision, Fits, Reduce, Reduction, Refuse, Summarise, needed
@@ -27,6 +26,7 @@ from ...domain.policy import Policy
 from ...domain.relief import with_reductions
 from ...domain.streams import attempt_stream, compactions_stream
 from ...domain.summary import SummaryRequest
+from ...domain.summary_safety import reads_as_instruction, redact_credentials
 from ...projections.context import history
 from .calling import call, label, method
 from .conversation import RunRef
@@ -63,11 +63,6 @@ class Outcome:
     hidden: tuple[str, ...]
     tokens_before: int
     tokens_after: int
-
-
-def finds_injection(text: str) -> bool:
-    """Whether a text reads as an instruction to the model; credentials are redacted, not refused (C5)."""
-    return any(finding.code != "credential" for finding in check_passage(text, "tool"))
 
 
 class Compressor:
@@ -216,10 +211,10 @@ class Compressor:
                     summarizer=label(self._summarizer),
                     extracted=bool(getattr(self._summarizer, "extracted", False)),
                     redact=redact_credentials,
-                    injection=finds_injection,
+                    injection=reads_as_instruction,
                 )
                 return replace(verdict, usage=usage + verdict.usage)
-            found = read(answer, request, redact=redact_credentials, injection=finds_injection)
+            found = read(answer, request, redact=redact_credentials, injection=reads_as_instruction)
             if isinstance(found, Rejected):
                 return replace(found, usage=usage + found.usage)
             body, _, completion = found
