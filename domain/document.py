@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .checks.lines import SEPARATOR, find_controls, find_line_breaks, structure, trim
+from .checks.lines import SEPARATOR, find_controls, find_line_breaks, find_separator, structure, trim
 from .checks.size import measure
 from .errors import InputError
 from .limits import MemoryLimits
@@ -144,7 +144,9 @@ def _decode(data: bytes, fixes: dict[str, None]) -> tuple[list[_Line], list[Prob
 def _line_problems(number: int, text: str) -> list[Problem]:
     if "\0" in text:
         return [Problem(number, "nul", "the line holds a NUL byte; remove it")]
-    return [Problem(number, f.code, f"the line holds {f.message}") for f in find_line_breaks(text) + find_controls(text)]
+    return [
+        Problem(number, f.code, f"the line holds {f.message}") for f in find_line_breaks(text) + find_controls(text)
+    ]
 
 
 def _blocks(lines: list[_Line], fixes: dict[str, None]) -> list[list[_Line]]:
@@ -170,6 +172,7 @@ def _entries(
 ) -> Parsed:
     entries: list[str] = []
     numbers: list[int] = []
+    faulty = {problem.line for problem in problems}
     for block in blocks:
         filled = [line for line in block if trim(line.text)]
         if len(filled) < len(block):
@@ -183,6 +186,8 @@ def _entries(
             continue
         entries.append(_entry_text(filled[0].text, fixes))
         numbers.append(filled[0].number)
+        if filled[0].number not in faulty:
+            problems.extend(_entry_problems(filled[0].number, entries[-1]))
     problems.extend(_size_problems(entries, numbers, limits))
     problems.sort(key=lambda problem: problem.line)
     return Parsed(tuple(entries), tuple(numbers), tuple(problems[:_PROBLEMS_MAX]), tuple(fixes))
@@ -194,6 +199,13 @@ def _entry_text(line: str, fixes: dict[str, None]) -> str:
     if not unicodedata.is_normalized("NFC", line):
         fixes["not_nfc"] = None
     return canonical_text(line)
+
+
+def _entry_problems(number: int, entry: str) -> list[Problem]:
+    """What only the finished entry shows: it reads as a separator, or begins with a byte order mark."""
+    if entry[:1] == "\ufeff":
+        return [Problem(number, "hidden_character", "the entry begins with a byte order mark (U+FEFF); remove it")]
+    return [Problem(number, finding.code, finding.message) for finding in find_separator(entry)]
 
 
 def _several_lines(lines: list[_Line], *, separated: bool) -> Problem:

@@ -254,7 +254,9 @@ def parse(topic: str, schema: int, facts: bytes, name: str, **details: JSON) -> 
         )
     try:
         if schema == cls.class_version:
-            return cls.model_validate_json(facts)
+            # What model_validate_json calls, without its keyword handling: 2.8 instead of 4.6 us (measured).
+            event: Event = cls.__pydantic_validator__.validate_json(facts)
+            return event
         state: dict[str, JSON] = json.loads(facts)
         for old in range(schema, cls.class_version):
             getattr(cls, f"upcast_v{old}_v{old + 1}")(state)

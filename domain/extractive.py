@@ -91,7 +91,8 @@ class ExtractiveSummarizer:
             text = untagged(segment.text) if segment.kind == "earlier" else segment.text
             if segment.kind == "constraint" and " ".join(words(text)) in said_before:
                 continue  # carried forward with its older source
-            if segment.kind in ("failure", "decision") and self._injection(text):
+            strange = segment.kind == "failure" and reads_as_instruction(text, "tool")
+            if strange or (segment.kind == "decision" and self._injection(text)):
                 text = "a tool call failed, its words are not repeated here" if segment.kind == "failure" else ""
             if segment.kind == "earlier":
                 page.add(segment.section, segment.text, must=True)

@@ -42,9 +42,9 @@ _PARAMETERS: dict[str, Any] = {
     "additionalProperties": False,
 }
 _DESCRIPTION = (
-    "Proposes a change of the long-term memory: add (text), replace (target, text), remove (target) or batch (operations). "
-    "Nothing is written at once: the proposal is checked and taken in after this run has succeeded. The answer says what "
-    "will happen and lists the live entries."
+    "Proposes a change of the long-term memory: add (text), replace (target, text), remove (target) or batch "
+    "(operations). Nothing is written at once: the proposal is checked and taken in after this run has succeeded. "
+    "The answer says what will happen and lists the live entries."
 )
 
 

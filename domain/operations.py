@@ -217,7 +217,9 @@ def apply(entries: Sequence[Line], operation: Operation, candidate: str) -> Appl
                 del lines[at]
             case _ as never:
                 assert_never(never)
-    whole: Operation = operation.model_copy(update={"operations": tuple(pinned)}) if isinstance(operation, Batch) else pinned[0]
+    whole: Operation = (
+        operation.model_copy(update={"operations": tuple(pinned)}) if isinstance(operation, Batch) else pinned[0]
+    )
     return Applied(tuple(lines), tuple(changes), whole)
 
 

@@ -17,7 +17,7 @@ from .message import JSON, Media, ToolCall, ToolResult
 from .policy import Policy
 
 MARK = "[minutebook: "
-"""How every placeholder begins; a result that begins so, within the bound below, is not shortened again."""
+"""How every placeholder begins; a result that holds it, within the bound below, is not shortened again."""
 
 IMPORTANT = (
     "path", "file_path", "filePath", "file", "filename", "notebook_path", "directory", "dir", "cwd", "command",

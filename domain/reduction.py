@@ -13,7 +13,7 @@ from . import placeholder
 from .message import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from .parts import parts_from_json, parts_to_json
 from .policy import Policy
-from .tokens import count_parts
+from .tokens import count_message
 
 __all__ = ["newest_results", "parts_from_json", "parts_to_json", "reduce"]
 
@@ -35,20 +35,37 @@ def reduce(
     is named only when its new parts really take fewer tokens. Call and result ids, names, order and error
     flags never change; neither do the arguments of the newest calls while one of them is unanswered.
     """
+    found = reduce_counted(messages, indices, policy=policy, session=session, shown=shown, tight=tight)
+    return {name: parts for name, (parts, _) in found.items()}
+
+
+def reduce_counted(
+    messages: Sequence[Message],
+    indices: Collection[int],
+    *,
+    policy: Policy,
+    session: str = "-",
+    shown: Mapping[str, tuple[Part, ...]] | None = None,
+    tight: bool = False,
+) -> dict[str, tuple[tuple[Part, ...], int]]:
+    """The same, each with the tokens of the message as it would be shown; counting is what costs most here."""
     already = shown or {}
     chosen = frozenset(indices)
     survey = _survey(messages)
-    made: dict[str, tuple[Part, ...]] = {}
+    made: dict[str, tuple[tuple[Part, ...], int]] = {}
     for index, message in enumerate(messages):
         if index not in chosen or (message.id in already and not tight):
             continue
         scribe = _Scribe(index, message, survey, policy, session, tight)
-        parts = tuple(scribe.part(number, part) for number, part in enumerate(message.parts))
-        before = already.get(message.id, message.parts)
-        changed = [(new, old) for new, old in zip(parts, before, strict=True) if new is not old and new != old]
-        # Counting is what costs most here, so that only the parts that differ are counted.
-        if changed and count_parts(new for new, _ in changed) < count_parts(old for _, old in changed):
-            made[message.id] = tuple(_encodable(part) for part in parts)
+        parts = tuple([scribe.part(number, part) for number, part in enumerate(message.parts)])
+        if all(new is old for new, old in zip(parts, message.parts, strict=True)):
+            continue
+        # The recorded count of the original is compared, so that the long text is not counted again (M5).
+        before = count_message(already[message.id]) if message.id in already else message.tokens
+        shorter = tuple([_encodable(part) for part in parts])
+        after = count_message(shorter)
+        if after < before:
+            made[message.id] = (shorter, after)
     return made
 
 
@@ -114,7 +131,8 @@ class _Scribe:
             return self._result(number, part)
         if isinstance(part, Text) and brought_by_tool(self.message):
             output = ToolResult("", part.text, name="the command")
-            return Text(self._text(number, output, self._place(), room=0))
+            text = self._text(number, output, self._place(), room=0)
+            return part if text is part.text else Text(text)
         return part
 
     def _call(self, call: ToolCall) -> ToolCall:
@@ -136,7 +154,7 @@ class _Scribe:
 
     def _text(self, number: int, result: ToolResult, place: placeholder.Place, room: int) -> str:
         long = self.policy.result_chars_tight if self.tight else self.policy.result_chars_long
-        if result.text.startswith(placeholder.MARK) and len(result.text) <= placeholder.PLACEHOLDER_CHARS_MAX:
+        if len(result.text) <= placeholder.PLACEHOLDER_CHARS_MAX and placeholder.MARK in result.text:
             return result.text
         call = self.survey.calls.get((self.index, number))
         later_index, later_number, later = self.survey.newest.get(result.text, (-1, -1, self.message))

@@ -8,15 +8,14 @@ from dataclasses import replace
 from .context import Shown, Visible
 from .decisions import Reduction
 from .policy import Policy
-from .reduction import newest_results, reduce
-from .tokens import MESSAGE_TOKENS, count_parts
+from .reduction import newest_results, reduce_counted
 
 
 def reductions(
     shown: Sequence[Shown], indices: Sequence[int], policy: Policy, session: str, *, tight: bool = False
 ) -> tuple[Reduction, ...]:
     """The reductions of ``shown`` at ``indices`` that really save tokens, oldest first (C3)."""
-    made = reduce(
+    made = reduce_counted(
         [item.message for item in shown],
         indices,
         policy=policy,
@@ -28,9 +27,9 @@ def reductions(
     for index in sorted(indices):
         item = shown[index]
         if item.message.id in made:
-            after = count_parts(made[item.message.id]) + MESSAGE_TOKENS
+            parts, after = made[item.message.id]
             if after < item.tokens:
-                out.append(Reduction(item.message, made[item.message.id], item.tokens, after))
+                out.append(Reduction(item.message, parts, item.tokens, after))
     return tuple(out)
 
 

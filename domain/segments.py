@@ -21,7 +21,8 @@ TEXT_CHARS_MAX = 60_000
 """Longer user text is searched at its beginning and end only."""
 
 _CONSTRAINT = re.compile(
-    r"\b(?:never|always|must(?:n.t)?|mustn.?t|do not|don.?t|does not have to|no longer|cannot|can.?t|prefer|"
+    r"\b(?:never|always|must(?:n.t)?|(?<!\bwe )(?<!\bi )(?<!\bthey )(?<!\byou )(?:do not|don.?t)|"
+    r"no longer|you can(?:not|.?t)|prefer|"
     r"only (?:ever|use|if|when|after|with|the)|under no circumstances|at all times|from now on|make sure|be sure|"
     r"ensure|require[ds]?|mandatory|forbidden|avoid|without (?:\w+ing|any|my)|instead of|rather than|"
     r"at most|at least|no more than|no (?:new|other|more|external|third)|important|remember|shall|should(?: not|n.?t)|"
@@ -55,6 +56,7 @@ _FAILED_TEXT = re.compile(
 _ERROR_LINE = re.compile(
     r"error|exception|fail|fatal|denied|not found|no such|refused|invalid|cannot|timed? ?out|exit", re.IGNORECASE
 )
+_BARE_FAILURE = frozenset({"exit", "code", "exited", "status", "comman", "error", "failed", "output"})
 _NOT_A_REQUEST = re.compile(
     r"\s*(?:\[Request interrupted|<(?:command|local-command|system|bash)-|Caveat: The messages below)"
 )
@@ -129,7 +131,8 @@ def _of_message(message: Message) -> Iterator[Segment]:
 
 
 def _of_user(message: Message, text: str) -> Iterator[Segment]:
-    request = one_line(text, REQUEST_CHARS_MAX)
+    asked = "\n".join(line for line in prose(text).split("\n") if not line.lstrip().startswith(_CODE_LINE))
+    request = one_line(asked.strip() or text, REQUEST_CHARS_MAX)
     if len(words(request)) >= 2:
         yield Segment("request", request, "goal", message.position, message.id)
     fenced = False
@@ -168,6 +171,8 @@ def failures(messages: Sequence[Message]) -> Iterator[Segment]:
                 about = important_arguments(call, 90) if call else ""
                 key = f"{name} {about}" if about else f"{name} {part.call_id}"
                 if failed(part):
+                    if not _tells(part.text):
+                        continue  # "exit code 1" alone: a search that found nothing, most of the time
                     text = one_line(f"{name} ({about}) failed: {error_line(part.text)}", FAILURE_CHARS_MAX)
                     open_failures[key] = Segment("failure", text, "state", message.position, message.id)
                 else:
@@ -180,6 +185,10 @@ def failed(result: ToolResult) -> bool:
     return result.is_error or (
         len(result.text) < 20_000 and _FAILED_TEXT.search(f"{result.text[:200]}\n{result.text[-200:]}") is not None
     )
+
+
+def _tells(text: str) -> bool:
+    return len([word for word in words(error_line(text)) if word not in _BARE_FAILURE]) >= 1
 
 
 def error_line(text: str) -> str:

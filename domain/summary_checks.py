@@ -82,10 +82,13 @@ def validate(
         partial = ("truncated",) if not cut and _breaks_off(body) else ()
         return _unique((*summary, *cut, *partial, *_echoes(body, request)))
     text = render(summary)
+    sizes = _sizes(text, request)
+    if "too_long" in sizes:
+        return _unique((*cut, *sizes, *_echoes(body, request)))  # what is unbounded is not read line by line
     reasons = [
         *cut,
         *_ends(body_of(body)),
-        *_sizes(text, request),
+        *sizes,
         *(["raw_payload"] if carries_payload(body, summary.lines, request.payloads) else []),
         *_echoes(body, request),
         *_injected(summary, request, injection),
@@ -234,7 +237,7 @@ def _represented(
         case "request" | "failure" | "decision" | "cancelled":
             if segment.position in cited or segment.id in named:
                 return True
-            part = 0.34 if segment.kind in ("request", "failure") else 0.5
+            part = {"request": 0.34, "failure": 0.3}.get(segment.kind, 0.5)
             return _enough(wanted, everything if segment.kind == "request" else None, lines, part)
 
 

@@ -7,6 +7,7 @@ for a text that a model will read as history.
 from __future__ import annotations
 
 from .checks import check_passage, redact_credentials
+from .message import Trust
 
 CARRIED = frozenset(
     {"instruction", "exfiltration", "permission", "deception", "trigger", "role_marker", "hidden_markup"}
@@ -17,11 +18,15 @@ LINE_CHARS_MAX = 4_000
 """A longer line is judged by its beginning and its end; every line of a summary is bounded far below."""
 
 
-def reads_as_instruction(text: str) -> bool:
-    """True for a text that tells its reader to set rules aside, to send data away, to play a role, and the like."""
+def reads_as_instruction(text: str, source: Trust = "model") -> bool:
+    """True for a text that tells its reader to set rules aside, to send data away, to play a role, and the like.
+
+    ``source`` is who wrote it: a summary is the summariser's, read for plain orders; a line taken from tool
+    output is read as strictly as the checks can, since nothing is lost when it is left out.
+    """
     if len(text) > LINE_CHARS_MAX:
         text = f"{text[: LINE_CHARS_MAX // 2]}\n{text[-LINE_CHARS_MAX // 2 :]}"
-    return any(finding.code in CARRIED for finding in check_passage(text, "tool"))
+    return any(finding.code in CARRIED for finding in check_passage(text, source))
 
 
 __all__ = ["reads_as_instruction", "redact_credentials"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..catalogue import Finding
 from .placeholders import PUBLISHED, entropy, is_padded, is_placeholder
-from .token_shapes import SHAPES
+from .token_shapes import shapes
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,54 +24,110 @@ class Secret:
     stop: int
 
 
-_URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.]{1,20}://([^\s:/@\"'<>?#]{0,100}):([^\s/\"'<>]{1,200})@([^\s/\"'<>,;)]{1,200})")
-_CURL_USER = re.compile(r"\bcurl\b[^\n]{0,300}?(?:\s-u|--user|--proxy-user)[ =]{1,3}[\"']?([^\s:\"']{1,60}):([^\s\"']{3,100})")
+_URL = re.compile(
+    r"[a-zA-Z][a-zA-Z0-9+.]{1,20}://([^\s:/@\"'<>?#]{0,100}):([^\s/\"'<>]{1,200})@([^\s/\"'<>,;)]{1,200})"
+)
+_CURL_USER = re.compile(
+    r"\bcurl\b[^\n]{0,300}?(?:\s-u|--user|--proxy-user)[ =]{1,3}[\"']?([^\s:\"']{1,60}):([^\s\"']{3,100})"
+)
 _HEADER = re.compile(
-    r"\b(?:authorization|x-[a-z-]{2,30}(?:key|token|auth)|api-?key|private-token|x-auth)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:(?:bearer|basic|token|apikey|key|digest|negotiate)\s{1,3})?([A-Za-z0-9+/=._~:-]{12,2000})",
+    (
+        r"\b(?:authorization|x-[a-z-]{2,30}(?:key|token|auth)|api-?key|private-token"
+        r"|x-auth)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:(?:bearer|basic|token|apikey|key|digest"
+        r"|negotiate)\s{1,3})?([A-Za-z0-9+/=._~:-]{12,2000})"
+    ),
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"\b(?:bearer|basic)\s{1,3}([A-Za-z0-9+/=._~-]{16,2000})", re.IGNORECASE)
 _NETRC = re.compile(r"\bmachine\s{1,4}\S{1,100}\s{1,4}login\s{1,4}\S{1,100}\s{1,4}password\s{1,4}(\S{3,200})")
-_PSEXEC = re.compile(r"(?:-u|/user:?|--username)[ =:]\S{1,60}\s{1,3}(?:-p|/p(?:ass(?:word)?)?:?|--password)[ =:]{0,2}[\"']?(\S{6,100})", re.IGNORECASE)
+_PSEXEC = re.compile(
+    (
+        r"(?:-u|/user:?|--username)[ =:]\S{1,60}\s{1,3}(?:-p|/p(?:ass(?:word)?)?:?"
+        r"|--password)[ =:]{0,2}[\"']?(\S{6,100})"
+    ),
+    re.IGNORECASE,
+)
 _CARD = re.compile(r"(?<![\d.-])(\d{4}[ -]?\d{4}[ -]?\d{4}[ -]?\d{3,4}|3[47]\d{2}[ -]?\d{6}[ -]?\d{5})(?![\d.-])")
-_CARD_CONTEXT = re.compile(r"\b(?:exp(?:iry|ires|iration)?|cvc|cvv|cvc2|cvv2|valid (?:thru|until)|card|visa|mastercard|amex)\b", re.IGNORECASE)
+_CARD_CONTEXT = re.compile(
+    r"\b(?:exp(?:iry|ires|iration)?|cvc|cvv|cvc2|cvv2|valid (?:thru|until)|card|visa|mastercard|amex)\b", re.IGNORECASE
+)
 
-_PASSWORD_WORD = r"(?:pass(?:word|phrase|wd|code)|passwort|kennwort|mot de passe|contrase[nñ]a|senha|wachtwoord|парол\w{1,2}|密码|パスワード|pwd|pin code|secret|credential|login)"
+_PASSWORD_WORD = (
+    r"(?:pass(?:word|phrase|wd|code)|passwort|kennwort|mot de passe|contrase[nñ]a|senha|wachtwoord"
+    r"|парол\w{1,2}|密码|パスワード|pwd|pin code|secret|credential|login)"
+)
 _SENTENCE = re.compile(
-    rf"\b{_PASSWORD_WORD}(?:\s{{1,3}}(?:for|of|to|on|in|at|user|der|die|das|für|de|del|pour)\s{{1,3}}[^\s.,;:]{{1,40}}){{0,3}}(?:\s{{1,3}}[^\s.,;:]{{1,30}}){{0,2}}\s{{0,3}}(?:\bis\b|\bwas\b|\bist\b|\best\b|\bes\b|\bequals\b|\bset to\b|[:=→]|是|：|は)(?:\s{{1,3}}(?:now|set|still|just|to|always|currently)){{0,3}}\s{{0,3}}([\"'`“]?)([^\s\"'`”]{{4,100}})",
+    (
+        rf"\b{_PASSWORD_WORD}(?:\s{{1,3}}(?:for|of|to|on|in|at|user|der|die|das|für|de|del"
+        rf"|pour)\s{{1,3}}[^\s.,;:]{{1,40}}){{0,3}}(?:\s{{1,3}}[^\s.,;:]{{1,30}}){{0,2}}\s{{0,3}}(?:\bis\b"
+        rf"|\bwas\b|\bist\b|\best\b|\bes\b|\bequals\b|\bset to\b|[:=→]|是|：|は)(?:\s{{1,3}}(?:now|set|still|just"
+        rf"|to|always|currently)){{0,3}}\s{{0,3}}([\"'`“]?)([^\s\"'`”]{{4,100}})"
+    ),
     re.IGNORECASE,
 )
 _ASSIGNED_NAME = (
-    r"(?:pass(?:word|wd|phrase|code)?|pwd|pw|secret|token|credential|auth|api[ _.-]?key|access[ _.-]?key|private[ _.-]?key|signing[ _.-]?key|encryption[ _.-]?key|master[ _.-]?key|license[ _.-]?key|client[ _.-]?secret|app[ _.-]?secret|secret[ _.-]?key|account[ _.-]?key|shared[ _.-]?key|apikey|accesskey|secretkey|privatekey|connection[ _.-]?string|webhook)"
+    r"(?:pass(?:word|wd|phrase|code)?|pwd|pw|secret|token|credential|auth|api[ _.-]?key|access[ _.-]?key"
+    r"|private[ _.-]?key|signing[ _.-]?key|encryption[ _.-]?key|master[ _.-]?key|license[ _.-]?key"
+    r"|client[ _.-]?secret|app[ _.-]?secret|secret[ _.-]?key|account[ _.-]?key|shared[ _.-]?key|apikey"
+    r"|accesskey|secretkey|privatekey|connection[ _.-]?string|webhook)"
 )
 _ASSIGN = re.compile(
-    rf"({_ASSIGNED_NAME})s?[\w.-]{{0,24}}[\"'\]]{{0,2}}\s{{0,3}}(?:=>|:=|==|!=|=|:|,|\(|\bvalue=|>)\s{{0,4}}(?:new\s\w{{1,20}}\()?([\"'`]?)([^\s\"'`<>]{{6,2000}})", re.IGNORECASE
+    (
+        rf"({_ASSIGNED_NAME})s?[\w.-]{{0,24}}[\"'\]]{{0,2}}\s{{0,3}}(?:=>|:=|==|!=|=|:|,|\(|\bvalue="
+        rf"|>)\s{{0,4}}(?:new\s\w{{1,20}}\()?([\"'`]?)([^\s\"'`<>]{{6,2000}})"
+    ),
+    re.IGNORECASE,
 )
 _BESIDE = re.compile(
-    rf"\b[\w.-]{{0,40}}?({_ASSIGNED_NAME}|\bkey|private|access)\b[ _:=\"'-]{{1,4}}(?:(?:is|key|token|secret|id|value|api|access|for|of|to|the|in|use|with|header|base64)[ _:=\"'-]{{1,3}}){{0,4}}([A-Za-z0-9+/=._~-]{{12,600}})", re.IGNORECASE
+    (
+        rf"\b[\w.-]{{0,40}}?({_ASSIGNED_NAME}|\bkey|private|access)\b[ _:=\"'-]{{1,4}}(?:(?:is|key|token|secret"
+        rf"|id|value|api|access|for|of|to|the|in|use|with|header"
+        rf"|base64)[ _:=\"'-]{{1,3}}){{0,4}}([A-Za-z0-9+/=._~-]{{12,600}})"
+    ),
+    re.IGNORECASE,
 )
-_KEY_NAME = re.compile(r"\b([A-Za-z][\w.-]{1,40}?)[_ .-]?(?:key|KEY|Key|id|ID|sid|SID|hash|creds?|login)s?[\"'\]]{0,2}\s{0,2}(?:=>|=|:)\s{0,3}[\"'`]?([A-Za-z0-9+/=_~.-]{16,400})")
+_KEY_NAME = re.compile(
+    r"\b([A-Za-z][\w.-]{1,40}?)[_ .-]?(?:key|KEY|Key|id|ID|sid|SID|hash|creds?"
+    r"|login)s?[\"'\]]{0,2}\s{0,2}(?:=>|=|:)\s{0,3}[\"'`]?([A-Za-z0-9+/=_~.-]{16,400})"
+)
 _PLAIN_KEYS = re.compile(
-    r"(?:primary|foreign|public|cache|sort|partition|idempotency|composite|hash|index|unique|dedup\w{0,3}|range|row|object|translation|i18n|storage|s3|map|dict|order|trace|span|request|session|user|account|commit|build|image|container|git|file|message|event|job|run|task|issue|ticket|project|tenant|client|customer|device|node|digest|sha\d{0,3}|md5|check\w{0,3}|integrity|etag|correlation|fingerprint|thumbprint|host|known|gpg|pgp|ssh-rsa|block|tx|transaction|content|version|document|entity|record|key|group|artifact|page|channel|team|org|workspace)[_ .-]?$",
+    (
+        r"(?:primary|foreign|public|cache|sort|partition|idempotency|composite|hash|index|unique|dedup\w{0,3}"
+        r"|range|row|object|translation|i18n|storage|s3|map|dict|order|trace|span|request|session|user|account"
+        r"|commit|build|image|container|git|file|message|event|job|run|task|issue|ticket|project|tenant|client"
+        r"|customer|device|node|digest|sha\d{0,3}|md5|check\w{0,3}|integrity|etag|correlation|fingerprint"
+        r"|thumbprint|host|known|gpg|pgp|ssh-rsa|block|tx|transaction|content|version|document|entity|record"
+        r"|key|group|artifact|page|channel|team|org|workspace)[_ .-]?$"
+    ),
     re.IGNORECASE,
 )
 _ALGORITHM = re.compile(
-    r"^(?:base-?(?:16|32|58|64|85)|sha-?\d{1,3}|md5|argon2\w{0,2}|bcrypt|scrypt|pbkdf2|aes-?\d{0,3}|rsa-?\d{0,4}|ed25519|oauth-?2|utf-?8|x\.?509|hs256|rs256|es256|http/?\d?|tls-?1|v\d|\d{1,4}(?:st|nd|rd|th)?$|\d{1,4}[- ]?(?:char|day|hour|min|bit|sec|byte|month|digit|week))",
+    (
+        r"^(?:base-?(?:16|32|58|64|85)|sha-?\d{1,3}|md5|argon2\w{0,2}|bcrypt|scrypt|pbkdf2|aes-?\d{0,3}"
+        r"|rsa-?\d{0,4}|ed25519|oauth-?2|utf-?8|x\.?509|hs256|rs256|es256|http/?\d?|tls-?1|v\d|\d{1,4}(?:st|nd"
+        r"|rd|th)?$|\d{1,4}[- ]?(?:char|day|hour|min|bit|sec|byte|month|digit|week))"
+    ),
     re.IGNORECASE,
 )
-_DIGEST_BEFORE = re.compile(r"(?:sha-?\d{1,3}|md5|digest|checksum|integrity|hash|commit|revision|etag|blake\w{1,4}|fingerprint)[\s:=\"'-]{1,4}$", re.IGNORECASE)
+_DIGEST_BEFORE = re.compile(
+    (
+        r"(?:sha-?\d{1,3}|md5|digest|checksum|integrity|hash|commit|revision|etag|blake\w{1,4}"
+        r"|fingerprint)[\s:=\"'-]{1,4}$"
+    ),
+    re.IGNORECASE,
+)
 
 
 def find_credentials(text: str) -> tuple[Finding, ...]:
     """One finding for every secret, by kind and place; the secret itself is in no message."""
     return tuple(
-        Finding(
-            code="credential",
-            message=f"it looks like a secret ({secret.kind.replace('_', ' ')}); keep it in a vault and note where it is",
-            span=(secret.start, secret.stop),
-        )
+        Finding(code="credential", message=_says(secret.kind), span=(secret.start, secret.stop))
         for secret in secrets(text)
     )
+
+
+def _says(kind: str) -> str:
+    return f"it looks like a secret ({kind.replace('_', ' ')}); keep it in a vault and note where it is"
 
 
 def redact_credentials(text: str) -> tuple[str, int]:
@@ -99,7 +155,7 @@ def secrets(text: str) -> tuple[Secret, ...]:
 
 
 def _shaped(text: str) -> Iterator[Secret]:
-    for kind, pattern in SHAPES:
+    for kind, pattern in shapes():
         for match in pattern.finditer(text):
             if kind == "private_key" or not (match[0] in PUBLISHED or _drawn(match[0])):
                 yield Secret(kind, *match.span())
@@ -121,7 +177,17 @@ def _drawn(token: str) -> bool:
 
 
 def _is_local(host: str) -> bool:
-    return host.split(":")[0] in {"localhost", "127.0.0.1", "db", "postgres", "mysql", "redis", "rabbitmq", "mongo", "0.0.0.0"}
+    return host.split(":")[0] in {
+        "localhost",
+        "127.0.0.1",
+        "db",
+        "postgres",
+        "mysql",
+        "redis",
+        "rabbitmq",
+        "mongo",
+        "0.0.0.0",
+    }
 
 
 def _luhn(digits: str) -> bool:
@@ -158,11 +224,18 @@ def _named(text: str) -> Iterator[Secret]:
         if is_placeholder(match[3]) or _ALGORITHM.match(value) or text[match.end(1) : match.end(1) + 1] in "([":
             continue
         word = match[1].lower()
-        if _is_random(value, least=16) or (word.startswith(("pass", "pwd", "pw", "secret", "client")) and _is_password(value, quoted=bool(match[2]))):
+        if _is_random(value, least=16) or (
+            word.startswith(("pass", "pwd", "pw", "secret", "client")) and _is_password(value, quoted=bool(match[2]))
+        ):
             yield Secret("named_value", match.start(3), match.start(3) + len(value))
     for match in _BESIDE.finditer(text):
         value = match[2].rstrip(".,;:")
-        if _is_random(value, least=16) and not is_placeholder(value) and not _is_digest(text, match.start(2)) and _speaks_of_secret(text, match):
+        if (
+            _is_random(value, least=16)
+            and not is_placeholder(value)
+            and not _is_digest(text, match.start(2))
+            and _speaks_of_secret(text, match)
+        ):
             yield Secret("named_value", match.start(2), match.start(2) + len(value))
     for match in _KEY_NAME.finditer(text):
         value = match[2].rstrip(".,;:")
@@ -185,9 +258,17 @@ def _is_digest(text: str, at: int) -> bool:
 
 def _is_password(value: str, *, quoted: bool) -> bool:
     """A value that a person would type as a password: mixed classes, or quoted without being a plain word of prose."""
-    if len(value) < 5 or is_placeholder(value) or _ALGORITHM.match(value) or "/" in value[:2] or value.endswith(("()", "?")):
+    if (
+        len(value) < 5
+        or is_placeholder(value)
+        or _ALGORITHM.match(value)
+        or "/" in value[:2]
+        or value.endswith(("()", "?"))
+    ):
         return False
-    classes = sum((any(map(str.islower, value)), any(map(str.isupper, value)), any(map(str.isdigit, value)), not value.isalnum()))
+    classes = sum(
+        (any(map(str.islower, value)), any(map(str.isupper, value)), any(map(str.isdigit, value)), not value.isalnum())
+    )
     if quoted:
         return classes >= 2 or len(value) >= 8
     return any(map(str.isdigit, value)) and classes >= 2 and any(map(str.isalpha, value)) and len(value) >= 6

@@ -17,7 +17,8 @@ _HEX = re.compile(r"\b(?:0x)?[0-9A-Fa-f]{16,4000}\b")
 _SPACED = re.compile(r"(?:0x|\\x)?[0-9A-Fa-f]{2,3}(?:[ ,:;-]{1,2}(?:0x|\\x)?[0-9A-Fa-f]{2,3}){7,1000}")
 _BITS = re.compile(r"[01]{7,8}(?:[ ,-]{1,2}[01]{7,8}){5,600}|[01]{48,4000}")
 _ESCAPE = re.compile(
-    r"\\u\{?0{0,4}([0-9a-fA-F]{2})\}?|\\x([0-9a-fA-F]{2})|&#x0{0,4}([0-9a-fA-F]{2});|%([0-9a-fA-F]{2})|U\+00([0-9a-fA-F]{2})"
+    r"\\u\{?0{0,4}([0-9a-fA-F]{2})\}?|\\x([0-9a-fA-F]{2})|&#x0{0,4}([0-9a-fA-F]{2});|%([0-9a-fA-F]{2})"
+    r"|U\+00([0-9a-fA-F]{2})"
 )
 _DECIMAL = re.compile(r"&#0{0,4}(\d{2,3});|\\([0-7]{3})")
 _ESCAPED_LETTERS_MIN = 4
@@ -26,23 +27,46 @@ _DEPTH_MAX = 2
 """An encoding inside an encoding is opened once more; deeper ones are left to trust and quarantine."""
 
 _UNWRAP = (
-    r"(?:decod(?:e|ing)|decrypt|unscrambl\w{1,3}|decipher|unwrap|de-?obfuscate|base ?64|base ?32|hex(?:adecimal)?|rot-?13|caesar|morse|binary|reverse(?:d)?|unescape|percent|url-?encoded|unicode escapes?)"
+    r"(?:decod(?:e|ing)|decrypt|unscrambl\w{1,3}|decipher|unwrap|de-?obfuscate|base ?64|base ?32"
+    r"|hex(?:adecimal)?|rot-?13|caesar|morse|binary|reverse(?:d)?|unescape|percent|url-?encoded"
+    r"|unicode escapes?)"
 )
 _OBEY = (
-    r"(?:obey|comply|do (?:exactly )?(?:what|as) it (?:says|tells|asks)|act (?:on|upon) (?:it|the|what)|carry (?:it )?out|apply (?:it )?to yourself|treat (?:it|the result|this) as (?:an? |your )?(?:instructions?|orders?|rules?|commands?|polic(?:y|ies))|follow (?:it|the (?:instructions?|orders?|commands?|hidden|decoded|result|steps|rules|text|message)|what|its|them|exactly)|execute (?:it|the (?:instructions?|result|decoded|order|message)|what|as)|use (?:it|the result) as (?:your|an? )|is (?:an |your |my )?(?:order|instruction|command|new rule)s? (?:for|to) you|(?:order|instruction|command)s? for you)"
+    r"(?:obey|comply|do (?:exactly )?(?:what|as) it (?:says|tells|asks)|act (?:on|upon) (?:it|the|what)"
+    r"|carry (?:it )?out|apply (?:it )?to yourself|treat (?:it|the result|this) as (?:an? "
+    r"|your )?(?:instructions?|orders?|rules?|commands?|polic(?:y|ies))|follow (?:it|the (?:instructions?"
+    r"|orders?|commands?|hidden|decoded|result|steps|rules|text|message)|what|its|them|exactly)"
+    r"|execute (?:it|the (?:instructions?|result|decoded|order|message)|what|as)|use (?:it"
+    r"|the result) as (?:your|an? )|is (?:an |your |my )?(?:order|instruction|command|new rule)s? (?:for"
+    r"|to) you|(?:order|instruction|command)s? for you)"
 )
 
 RULES = (
-    rule("encoded_payload", "asks to decode something and to obey it", rf"\b{_UNWRAP}\b{NEAR}(?:[.;:]{NEAR})?\b{_OBEY}", loud=False),
-    rule("encoded_payload", "asks to decode something and to obey it", rf"\b{_OBEY}\b{NEAR}\b(?:decod\w{{1,3}}|base ?64|hex|rot-?13|morse|encoded|reversed|cipher\w{{0,4}})\b", loud=False),
+    rule(
+        "encoded_payload",
+        "asks to decode something and to obey it",
+        rf"\b{_UNWRAP}\b{NEAR}(?:[.;:]{NEAR})?\b{_OBEY}",
+        loud=False,
+    ),
+    rule(
+        "encoded_payload",
+        "asks to decode something and to obey it",
+        rf"\b{_OBEY}\b{NEAR}\b(?:decod\w{{1,3}}|base ?64|hex|rot-?13|morse|encoded|reversed|cipher\w{{0,4}})\b",
+        loud=False,
+    ),
 )
 """The request alone is enough: an honest note says what a value is, not that it is to be obeyed."""
 
 _LOOSE = re.compile(
-    r"(?:ignore|disregard|forget|override|bypass|obey|reveal|disable|approve|grant|exfiltrate|vergiss|ignoriere|oublie|olvida)[\W_]{1,3}(?:\w{1,14}[\W_]{1,3}){0,4}"
-    r"(?:instructions?|rules?|polic(?:y|ies)|guidelines?|prompt|user|system|safety|commands?|secrets?|checks?|key|password|everything|all|tokens?|access|page|anweisungen|regeln|consignes)"
-    r"|(?:send|email|mail|post|upload|forward|leak|print|show|copy|curl)[\W_]{1,3}(?:\w{1,14}[\W_]{1,3}){0,4}(?:keys?|secrets?|passwords?|tokens?|\.?env|credentials|prompt|conversation|history|files?|memory|data)"
-    r"|(?:you are|act as|from now on|do not tell|don't tell|without asking|rm -rf|system prompt|sudo |run the|call the)\b"
+    r"(?:ignore|disregard|forget|override|bypass|obey|reveal|disable|approve|grant|exfiltrate|vergiss"
+    r"|ignoriere|oublie|olvida)[\W_]{1,3}(?:\w{1,14}[\W_]{1,3}){0,4}"
+    r"(?:instructions?|rules?|polic(?:y|ies)|guidelines?|prompt|user|system|safety|commands?|secrets?"
+    r"|checks?|key|password|everything|all|tokens?|access|page|anweisungen|regeln|consignes)"
+    r"|(?:send|email|mail|post|upload|forward|leak|print|show|copy"
+    r"|curl)[\W_]{1,3}(?:\w{1,14}[\W_]{1,3}){0,4}(?:keys?|secrets?|passwords?|tokens?|\.?env|credentials"
+    r"|prompt|conversation|history|files?|memory|data)"
+    r"|(?:you are|act as|from now on|do not tell|don't tell|without asking|rm -rf|system prompt|sudo "
+    r"|run the|call the)\b"
 )
 
 
@@ -61,16 +85,16 @@ def decoded(text: str, depth: int = _DEPTH_MAX) -> Iterator[tuple[str, tuple[int
 def _wrapped(text: str) -> Iterator[tuple[int, int, bytes]]:
     for match in _BASE64.finditer(text):
         body = match[0].rstrip("=").replace("-", "+").replace("_", "/")
-        if len(body) % 4 != 1 and (data := _try(lambda b=body: base64.b64decode(b + "=" * (-len(b) % 4)))):
+        if len(body) % 4 != 1 and (data := _try(base64.b64decode, body + "=" * (-len(body) % 4))):
             yield *match.span(), data
     for match in _BASE32.finditer(text):
         body = match[0].rstrip("=")
-        if data := _try(lambda b=body: base64.b32decode(b + "=" * (-len(b) % 8))):
+        if data := _try(base64.b32decode, body + "=" * (-len(body) % 8)):
             yield *match.span(), data
     for pattern in (_HEX, _SPACED):
         for match in pattern.finditer(text):
             digits = re.sub(r"0x|\\x|[^0-9A-Fa-f]", "", match[0])
-            if len(digits) % 2 == 0 and (data := _try(lambda d=digits: bytes.fromhex(d))):
+            if len(digits) % 2 == 0 and (data := _try(bytes.fromhex, digits)):
                 yield *match.span(), data
             if pattern is _SPACED and (data := _decimals(match[0])):
                 yield *match.span(), data
@@ -85,9 +109,9 @@ def _decimals(text: str) -> bytes | None:
     return bytes(numbers) if numbers and all(31 < number < 127 for number in numbers) else None
 
 
-def _try(decode: Callable[[], bytes]) -> bytes | None:
+def _try(decode: Callable[[str], bytes], text: str) -> bytes | None:
     try:
-        return decode()
+        return decode(text)
     except (ValueError, binascii.Error):
         return None
 

@@ -13,9 +13,73 @@ from ..catalogue import Finding
 _TOKEN = re.compile(r"[^\W_]{1,200}")
 _EXACT = re.compile(r"\d|[/\\@_#%]|[a-z][A-Z]|\.\w|--")
 _NEAR = 0.82
-_STOP = frozenset(["a", "an", "the", "is", "are", "was", "be", "to", "of", "in", "on", "at", "for", "and", "or", "with", "by", "it", "its", "that", "this"])
+_STOP = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "is",
+        "are",
+        "was",
+        "be",
+        "to",
+        "of",
+        "in",
+        "on",
+        "at",
+        "for",
+        "and",
+        "or",
+        "with",
+        "by",
+        "it",
+        "its",
+        "that",
+        "this",
+    ]
+)
 _OPPOSITES = frozenset(
-    ["not", "no", "never", "n't", "without", "don't", "doesn't", "isn't", "cannot", "can't", "only", "except", "unless", "old", "new", "before", "after", "enable", "enabled", "disable", "disabled", "on", "off", "true", "false", "allow", "deny", "allowed", "forbidden", "yes", "minimum", "maximum", "min", "max", "nicht", "kein", "keine", "pas", "non"]
+    [
+        "not",
+        "no",
+        "never",
+        "n't",
+        "without",
+        "don't",
+        "doesn't",
+        "isn't",
+        "cannot",
+        "can't",
+        "only",
+        "except",
+        "unless",
+        "old",
+        "new",
+        "before",
+        "after",
+        "enable",
+        "enabled",
+        "disable",
+        "disabled",
+        "on",
+        "off",
+        "true",
+        "false",
+        "allow",
+        "deny",
+        "allowed",
+        "forbidden",
+        "yes",
+        "minimum",
+        "maximum",
+        "min",
+        "max",
+        "nicht",
+        "kein",
+        "keine",
+        "pas",
+        "non",
+    ]
 )
 
 
@@ -60,7 +124,7 @@ def is_near_duplicate(one: str, other: str) -> bool:
     if _values(one) != _values(other):
         return False
     left, right = words(one), words(other)
-    if min(left.total(), right.total()) < 4:
+    if min(left.total(), right.total()) < 3:
         return False
     shared = (left & right).total()
     # One word put in place of another may be the whole point of the entry: only added or dropped words are near.

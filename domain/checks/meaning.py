@@ -24,8 +24,10 @@ ALL: tuple[Rule, ...] = (
 
 _QUOTED = re.compile(r"\"[^\"\n]{3,400}\"|(?<!\w)'[^'\n]{3,400}'(?!\w)")
 _MENTION = re.compile(
-    r"\b(?:phrase|sample|example|fixture|string|payload|literal|test (?:case|suite|data|input|corpus)|corpus|detector|regex|pattern|title|heading"
-    r"|error message|error text|blog post|talk|slogan|quote[ds]?|attack (?:text|string|sentence)|demo|benchmark|dataset|unit tests?|placeholder text|sentence)\b"
+    r"\b(?:phrase|sample|example|fixture|string|payload|literal|test (?:case|suite|data|input|corpus)"
+    r"|corpus|detector|regex|pattern|title|heading"
+    r"|error message|error text|blog post|talk|slogan|quote[ds]?|attack (?:text|string|sentence)|demo"
+    r"|benchmark|dataset|unit tests?|placeholder text|sentence)\b"
 )
 _WIDE_TRUST: frozenset[Trust] = frozenset({"user", "operator", "model"})
 

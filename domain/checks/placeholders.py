@@ -38,14 +38,20 @@ PUBLISHED = frozenset(
 """Accepted by exact value only: a shape that merely contains EXAMPLE is judged like any other."""
 
 _REFERENCE = re.compile(
-    r"^[\"'(\[]{0,2}(?:\$\{?\{?|\{\{?|%\w{1,60}%|<|&lt;|\[|process\.env|os\.environ|os\.getenv|env\(|getenv|ENV\[|secrets?\.|vault:|vars?\.|config\.|self\.|this\.|settings\.|#\{|@\w{1,20}\(|op://|!vault|ref\+|arn:)"
+    r"^[\"'(\[]{0,2}(?:\$\{?\{?|\{\{?|%\w{1,60}%|<|&lt;|\[|process\.env|os\.environ|os\.getenv|env\("
+    r"|getenv|ENV\[|secrets?\.|vault:|vars?\.|config\.|self\.|this\.|settings\.|#\{|@\w{1,20}\(|op://"
+    r"|!vault|ref\+|arn:)"
 )
 _FILLER = re.compile(
-    r"^(?:[x*.#?_\-=~/+]{3,400}|xxx[\w-]{0,400}|…|n/?a|null|none|nil|true|false|undefined|tbd|unset|empty)$", re.IGNORECASE
+    (
+        r"^(?:[x*.#?_\-=~/+]{3,400}|xxx[\w-]{0,400}|…|n/?a|null|none|nil|true|false|undefined|tbd|unset"
+        r"|empty)$"
+    ),
+    re.IGNORECASE,
 )
 _ENV_NAME = re.compile(r"^[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,8}$")
 _CODE = re.compile(r"^[A-Za-z_][\w.]{0,60}[(\[]|^[a-z]{1,20}(?:\.[a-z_]{1,30}){1,6}$|^[./~][\w./-]{1,100}$|^https?://")
-_RUN = re.compile(r"(.)\1{7,}")
+_RUN = re.compile(r"(.)\1{7}")
 
 
 def entropy(text: str) -> float:
@@ -83,7 +89,90 @@ def _is_words(words: str) -> bool:
 
 
 _WORDS = frozenset(
-    ["your", "my", "the", "some", "an", "insert", "enter", "put", "add", "replace", "change", "example", "sample", "dummy", "placeholder", "redacted", "secret", "password", "passwd", "passphrase", "token", "api", "key", "user", "username", "test", "foo", "bar", "changeme", "change", "me", "hidden", "value", "here", "default", "auth", "access", "client", "private", "public", "bearer", "basic", "pass", "pw", "pwd", "id", "string", "random", "todo", "db", "app", "it", "not", "set", "is", "new", "old", "demo", "with", "from", "this", "that", "for", "login", "account", "name", "text", "env", "var", "xxx", "xx", "encoded", "credentials", "actual", "real", "goes", "be", "to", "generated", "go", "of", "one"]
+    [
+        "your",
+        "my",
+        "the",
+        "some",
+        "an",
+        "insert",
+        "enter",
+        "put",
+        "add",
+        "replace",
+        "change",
+        "example",
+        "sample",
+        "dummy",
+        "placeholder",
+        "redacted",
+        "secret",
+        "password",
+        "passwd",
+        "passphrase",
+        "token",
+        "api",
+        "key",
+        "user",
+        "username",
+        "test",
+        "foo",
+        "bar",
+        "changeme",
+        "change",
+        "me",
+        "hidden",
+        "value",
+        "here",
+        "default",
+        "auth",
+        "access",
+        "client",
+        "private",
+        "public",
+        "bearer",
+        "basic",
+        "pass",
+        "pw",
+        "pwd",
+        "id",
+        "string",
+        "random",
+        "todo",
+        "db",
+        "app",
+        "it",
+        "not",
+        "set",
+        "is",
+        "new",
+        "old",
+        "demo",
+        "with",
+        "from",
+        "this",
+        "that",
+        "for",
+        "login",
+        "account",
+        "name",
+        "text",
+        "env",
+        "var",
+        "xxx",
+        "xx",
+        "encoded",
+        "credentials",
+        "actual",
+        "real",
+        "goes",
+        "be",
+        "to",
+        "generated",
+        "go",
+        "of",
+        "one",
+    ]
 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from .fold import folded_pattern
 
@@ -16,8 +17,8 @@ GAP = r"[\W_]{1,4}"
 """Between two words of a phrase: spaces, but also the underscores, dots or dashes of a disguise."""
 MAYBE = r"[\W_]{0,4}"
 """The same, or nothing."""
-NEAR = r"[^.!?\n]{0,60}"
-"""Anything inside the same sentence, not far away."""
+NEAR = r"(?:[^.!?\n]|\.(?=\w)){0,60}"
+"""Anything inside the same sentence, not far away; a full stop inside a name (of a host, a file) ends no sentence."""
 FAR = r"[^!?\n]{0,140}"
 """Anything nearby, also past a full stop (which URLs and file names hold)."""
 
@@ -28,11 +29,21 @@ class Rule:
 
     code: str
     says: str
-    pattern: re.Pattern[str]
+    source: str
     guarded: bool = True
     accept: Callable[[re.Match[str]], bool] | None = None
     loud: bool = True
     """Also looked for in disguised readings; rules that rest on single letters or signs are not."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled at the first use: a start that checks no text pays nothing."""
+        return _compiled(self.source)
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    return folded_pattern(_SPACE.sub(_gap, within_sentence(source)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +65,12 @@ def rule(
     loud: bool = True,
 ) -> Rule:
     """A rule from a pattern source; a space in it stands for a gap between words, ``" ?"`` for a gap or none."""
-    spaced = _SPACE.sub(_gap, source)
-    return Rule(code, says, folded_pattern(spaced), guarded, accept, loud)
+    return Rule(code, says, source, guarded, accept, loud)
+
+
+def within_sentence(source: str) -> str:
+    """Lets ``[^.!?\\n]{0,n}`` run over a full stop inside a name, as NEAR does."""
+    return source.replace(r"[^.!?\n]{0,", r"(?:[^.!?\n]|\.(?=\w)){0,")
 
 
 _SPACE = re.compile(r"\[\^?\\?.[^\]]{0,200}\]| \??")

@@ -10,7 +10,7 @@ from ..limits import MemoryLimits
 
 MARKS_MAX = 4
 """Combining marks on one base: Vietnamese and pointed Hebrew need two or three, zalgo text dozens."""
-SPACES_MAX = 24
+SPACES_MAX = 64
 """A run of spaces this long pushes what follows out of a reviewer's sight."""
 
 

@@ -45,7 +45,9 @@ def _array(text: str) -> Answer:
     if at == len(text):
         return _no("answer_empty", "it is empty; an empty memory is []")
     if text[at] != "[":
-        return _no("answer_not_array", "it does not begin with '['; give the JSON array alone, without a fence or words")
+        return _no(
+            "answer_not_array", "it does not begin with '['; give the JSON array alone, without a fence or words"
+        )
     entries: list[str] = []
     at = _skip(text, at + 1)
     if text[at : at + 1] == "]":

@@ -85,7 +85,8 @@ def _attribute(
     for entry in current:
         unchanged.setdefault(entry.text, []).append(entry)
     proposed: dict[str, tuple[Candidate, int]] = {}
-    for candidate in candidates:
+    # A refused candidate stands behind a text only when no other one does.
+    for candidate in sorted(candidates, key=lambda one: one.id in plan.refused):
         for index, text in enumerate(texts(candidate.operation)):
             proposed.setdefault(text, (candidate, index))
     gone = {entry.text for entry in current} - set(answer)
@@ -270,9 +271,7 @@ def _by_candidate(entries: Sequence[Entry], candidate: Candidate) -> bool:
     return any(candidate.id in entry.fact.candidates and not entry.fact.shared for entry in entries)
 
 
-def _took_effect(
-    current: Sequence[Entry], candidate: Candidate, entries: Sequence[Entry], plan: Plan
-) -> bool:
+def _took_effect(current: Sequence[Entry], candidate: Candidate, entries: Sequence[Entry], plan: Plan) -> bool:
     """Whether everything that the candidate wanted is so in the document."""
     present = {entry.id for entry in entries}
     changes = plan.changes.get(candidate.id, ())

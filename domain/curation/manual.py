@@ -19,7 +19,15 @@ from ..limits import MemoryLimits
 from .values import Count, Entry
 
 STRUCTURAL = frozenset(
-    {"entry_empty", "control_character", "line_break", "separator", "entry_too_long", "too_many_entries", "document_too_long"}
+    {
+        "entry_empty",
+        "control_character",
+        "line_break",
+        "separator",
+        "entry_too_long",
+        "too_many_entries",
+        "document_too_long",
+    }
 )
 """Never overridden: the file would not be a memory file any more, or not within what was promised for it."""
 

@@ -47,9 +47,7 @@ def make_plan(
     return plan
 
 
-def _try(
-    plan: Plan, facts: dict[str, Entry], candidate: Candidate, limits: MemoryLimits, count: Count | None
-) -> None:
+def _try(plan: Plan, facts: dict[str, Entry], candidate: Candidate, limits: MemoryLimits, count: Count | None) -> None:
     try:
         applied = apply(plan.lines, candidate.operation, candidate.id)
     except MemoryFault as fault:
@@ -145,5 +143,3 @@ class RuleCurator:
         return json.dumps([line.text for line in plan.lines], ensure_ascii=False)
 
     __call__ = curate
-
-

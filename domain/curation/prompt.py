@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..limits import MemoryLimits
 from .values import Candidate, Count, CuratorRequest, Entry
 
-_RULES = """You keep the long-term memory of an agent. Below are the current entries and the admitted candidates, as JSON.
+_RULES = """You keep the long-term memory of an agent. Below, as JSON, are the current entries and the candidates.
 Answer with the next memory and nothing else: one JSON array of strings, no fence, no explanation.
 
 Rules

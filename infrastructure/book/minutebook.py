@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import weakref
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -89,9 +90,10 @@ class Minutebook:
         if access == "write":
             root.mkdir(parents=True, exist_ok=True)
             place.prepare()
-        store = Database(
-            database or root.absolute() / DATABASE, access=access, lock_timeout=effective.lock_timeout_seconds
-        )
+        place_of_book = database or root.absolute() / DATABASE
+        if access == "look" and isinstance(place_of_book, Path) and not _writable(place_of_book):
+            access = "read_only"
+        store = Database(place_of_book, access=access, lock_timeout=effective.lock_timeout_seconds)
         owner = register(new_id("r"))
         try:
             log = Log(store)
@@ -277,6 +279,11 @@ def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
         runtime.projections.advance("memory_file", connection)
 
     return advance
+
+
+def _writable(database: Path) -> bool:
+    """Whether projections may be brought up to date; an absent book is empty in any case."""
+    return not database.exists() or (os.access(database, os.W_OK) and os.access(database.parent, os.W_OK))
 
 
 def _utc() -> datetime:

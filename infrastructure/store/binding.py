@@ -114,3 +114,12 @@ def missing(connection: Connection, bound: Bound) -> list[str]:
     """Tables of the projection that are not in the database."""
     present = set(inspect(connection).get_table_names())
     return [name for name in bound.table_names if name not in present]
+
+
+def lock_tables(connection: Connection, bound: Bound, mode: str) -> None:
+    """Locks the tables that there are (PostgreSQL), always in the same order."""
+    quote = connection.dialect.identifier_preparer.quote
+    lost = set(missing(connection, bound))
+    names = ", ".join(quote(name) for name in bound.table_names if name not in lost)
+    if names:
+        connection.exec_driver_sql(f"LOCK TABLE {names} IN {mode} MODE")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -100,12 +101,12 @@ def _trouble(
 def _same(live: Connection, bound: Bound, target: Connection, copy: Bound) -> int:
     count = 0
     for there, here in zip(bound.tables, copy.tables, strict=True):
-        count += _same_table(there, _readable(live, there), rows(target, here))
+        with closing(rows(live, there)) as found, closing(rows(target, here)) as expected:
+            count += _same_table(there, _readable(there, found), expected)
     return count
 
 
-def _readable(connection: Connection, table: Table) -> Iterator[tuple[Any, ...]]:
-    iterator = rows(connection, table)
+def _readable(table: Table, iterator: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     while True:
         try:
             row = next(iterator)

@@ -7,10 +7,12 @@ rows and cursor together, so they cost no fsync of their own.
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import re
 import sqlite3
+import stat
 import threading
 import time
 import weakref
@@ -50,7 +52,7 @@ class Database:
                 code="bad_database_url",
             )
         self.path = self._sqlite_path()
-        self.absent = self.path is not None and not self.path.exists()
+        self.absent = self.path is not None and not _is_file(self.path)
         if self.path is not None and access == "write":
             _create_private(self.path)
         self._lock = threading.RLock()
@@ -214,9 +216,11 @@ class Database:
         run("PRAGMA trusted_schema=OFF")
         run("PRAGMA cell_size_check=ON")
         if self.access == "write" and self.path is not None:
+            _refuse_foreign(connection)
             _switch_to_wal(connection, self.lock_timeout)
         if self.access == "read_only":
-            run("PRAGMA query_only=ON")
+            # The empty book that stands for an absent one is made by its first connection, which must write.
+            run(f"PRAGMA query_only={'OFF' if self._memory else 'ON'}")
             return
         run(f"PRAGMA synchronous={synchronous}")
         run("PRAGMA secure_delete=ON")
@@ -225,6 +229,21 @@ class Database:
             raise StoreError(
                 f"this SQLite does not take synchronous={synchronous}; use another build of SQLite", code="not_durable"
             )
+
+
+APPLICATION_ID = 0x6D626F6B  # "mbok": SQLite's application_id, so that a foreign file is known as such.
+
+
+def _refuse_foreign(connection: sqlite3.Connection) -> None:
+    # Before anything is written: the switch to WAL alone would change another program's file.
+    if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
+        return
+    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise StoreError(
+            "this SQLite file belongs to another program; point minutebook to another file "
+            "(this one was left untouched)",
+            code="not_a_book",
+        )
 
 
 def _switch_to_wal(connection: sqlite3.Connection, timeout: float) -> None:
@@ -251,7 +270,8 @@ _memory_names = itertools.count(1)
 
 
 def _memory_name() -> str:
-    return f"file:minutebook-{os.getpid()}-{next(_memory_names)}?mode=memory&cache=shared"
+    # Not cache=shared, where a reader makes a writer fail at once instead of waiting (tried).
+    return f"file:/minutebook-{os.getpid()}-{next(_memory_names)}?vfs=memdb"
 
 
 def _url(value: str | Path) -> URL:
@@ -268,17 +288,53 @@ def _url(value: str | Path) -> URL:
         ) from error
 
 
+def _is_file(path: Path) -> bool:
+    """Whether there is a database file. Raises StoreError ``store_not_a_file`` for a folder, link, pipe or device."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"the database {path.name!r} cannot be opened: {getattr(error, 'strerror', None) or error}; "
+            "check the path and the permissions of its folders",
+            code="store_unwritable",
+        ) from error
+    if not stat.S_ISREG(found.st_mode):
+        raise _not_a_file(path)
+    if 0 < found.st_size < 512:
+        # SQLite takes a file shorter than its smallest page for an empty one, and would write over it (tried).
+        raise StoreError(
+            f"{path.name!r} is not a database: point to another file; this one was left untouched", code="not_a_book"
+        )
+    return True
+
+
+def _not_a_file(path: Path) -> StoreError:
+    return StoreError(
+        f"the database {path.name!r} is no regular file (a folder, link, pipe or device stands there); "
+        "point minutebook to a file of its own",
+        code="store_not_a_file",
+    )
+
+
 def _create_private(path: Path) -> None:
     """Makes folder (0700) and file (0600) before SQLite does: -wal and -shm take the file's mode."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Neither through a link nor waiting for a pipe's other end: what came between the look and here is refused.
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK
-        os.close(os.open(path, flags, 0o600))
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise _not_a_file(path)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise StoreError(
             f"the database {path.name} cannot be opened for writing: {error.strerror}; "
             "check the folder's permissions, or open the book with read_only=True",
-            code="store_unwritable",
+            code="disk_full" if error.errno == errno.ENOSPC else "store_unwritable",
         ) from error
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -23,7 +23,7 @@ def keys(table: Table) -> list[Column[Any]]:
     return list(table.primary_key.columns) or list(table.columns)
 
 
-def rows(connection: Connection, table: Table) -> Iterator[tuple[Any, ...]]:
+def rows(connection: Connection, table: Table) -> Generator[tuple[Any, ...], None, None]:
     """All rows in order of their keys, text by code points, as plain comparable values."""
     order: list[Any] = [
         # SQLite compares bytes; PostgreSQL would compare by the locale of the database.
@@ -33,8 +33,10 @@ def rows(connection: Connection, table: Table) -> Iterator[tuple[Any, ...]]:
         for column in keys(table)
     ]
     statement = select(table).order_by(*order).execution_options(yield_per=CHUNK)
-    for row in connection.execute(statement):
-        yield tuple(plain(value) for value in row)
+    # Closed with the generator: a comparison stops at the first difference.
+    with connection.execute(statement) as result:
+        for row in result:
+            yield tuple(plain(value) for value in row)
 
 
 def plain(value: Any) -> Any:

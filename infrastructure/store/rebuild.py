@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, update
 
 from ...domain.errors import StoreError
 from . import cursors
-from .binding import Bound, bind, create, drop, missing, rename
+from .binding import Bound, bind, create, drop, lock_tables, missing, rename
 from .cursors import BUILDING, Cursor
 from .feed import BATCH
 from .schema import cursors as cursors_table
@@ -144,6 +144,9 @@ def _swapped(connection: Connection, bound: Bound, worker: Worker) -> bool:
 
 
 def _exchange(connection: Connection, bound: Bound, worker: Worker, live: Cursor | None, cursor: Cursor) -> None:
+    if connection.dialect.name == "postgresql":
+        # In the order in which readers lock them: two orders would be a deadlock.
+        lock_tables(connection, bound, "ACCESS EXCLUSIVE")
     old = dict.fromkeys([*(() if live is None else live.tables), *bound.table_names])
     drop(connection, [name for name in old if name not in cursor.tables])
     for shadow, name in zip(worker.bound.table_names, bound.table_names, strict=True):

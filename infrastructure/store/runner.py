@@ -153,35 +153,37 @@ class Projections:
         ``projection_halted`` rather than give rows that an event is missing from, and ``projection_damaged``.
         """
         bound = self._known(name)
-        self._try_catch_up(name)
+        caught_up = self._try_catch_up(name)
         with self.database.reading() as connection:
             self._steady(connection, bound)
             cursor = cursors.find(connection, name)
-            usable = cursor is not None and cursor.version == bound.version
-            if cursor is not None and usable:
+            after = 0
+            if cursor is not None and cursor.version == bound.version:
                 self._check(bound, cursor)
-                feed = self._workers[name].feed
-                if feed.batch(connection, cursor.position).end == cursor.position:
+                after = cursor.position
+                # What others appended since this call is for the next one.
+                if caught_up or self._workers[name].feed.batch(connection, after).end == after:
                     with self._damage(name):
                         yield bound.projection, connection
                     return
             with overlay.scratch(bound) as (copy, target):
-                after = 0
-                if cursor is not None and usable:
+                if after:
                     with self._damage(name):
                         overlay.copy_rows(connection, bound, target, copy)
-                    after = cursor.position
                 overlay.fold(self.log, connection, copy, target, after=after)
                 yield copy.projection, target
 
-    def _try_catch_up(self, name: str) -> None:
+    def _try_catch_up(self, name: str) -> bool:
+        """False: the rows may lag, because nothing may or can be written."""
         if self.database.access == "read_only":
-            return
+            return False
         try:
             self._catch_up(name)
         except StoreError as error:
             if self.database.access == "write" or error.code not in CANNOT_WRITE:
                 raise
+            return False
+        return True
 
     def _steady(self, connection: Connection, bound: Bound) -> None:
         # On PostgreSQL a swap between the snapshot and the first look at a table would mix two generations: the

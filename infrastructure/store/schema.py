@@ -19,10 +19,9 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from ...domain.chain import GENESIS
 from ...domain.errors import StoreError
-from .database import Database, guard
+from .database import APPLICATION_ID, Database, guard
 
 SCHEMA_VERSION = 1
-APPLICATION_ID = 0x6D626F6B  # "mbok": SQLite's application_id, so that a foreign file is known as such.
 
 _big = BigInteger().with_variant(Integer(), "sqlite")
 _uuid = LargeBinary(16).with_variant(postgresql.UUID(as_uuid=True), "postgresql")
@@ -217,6 +216,12 @@ def _prepare_sqlite(database: Database) -> None:
             # Another process may have been first while this one waited for the lock.
             version = run("PRAGMA user_version").scalar_one()
             check_version(version)
+            if not version and run("SELECT count(*) FROM sqlite_master").scalar_one():
+                raise StoreError(
+                    "the database has tables but no schema version: its header is damaged; restore a backup "
+                    "(this file was left untouched)",
+                    code="store_corrupt",
+                )
             if not version:
                 for statement in sqlite_statements():
                     run(statement)

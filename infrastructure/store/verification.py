@@ -124,8 +124,11 @@ class _Walk:
         self.chain = next_chain(self.chain, wanted, digest)
         if self.chain != link:
             raise _Fault(wanted, f"event {wanted} is not what was appended: its link of the chain does not fit")
-        if body is not None or payload is not None or salt is not None or wanted in self.erased:
-            self._check_payload(wanted, payload, salt, body)
+        if body is not None and payload is not None and salt is not None and wanted not in self.erased:
+            if sha256(salt + (payload.encode() if type(payload) is str else payload)).digest() != body:
+                raise _Fault(wanted, f"the payload of event {wanted} is not what was appended")
+        elif body is not None or payload is not None or salt is not None or wanted in self.erased:
+            self._check_gone(wanted, payload, salt, body)
         if schema is not None:
             known = TOPICS.get(topic)
             if known is None or schema > known.class_version:
@@ -156,18 +159,15 @@ class _Walk:
         if any(found not in allowed for found, allowed in zip(shape, wanted, strict=True)):
             raise _Fault(position, f"event {position} has a column of another type than was appended")
 
-    def _check_payload(self, position: int, payload: Any, salt: bytes | None, body: bytes | None) -> None:
+    def _check_gone(self, position: int, payload: Any, salt: bytes | None, body: bytes | None) -> None:
         if body is None:
-            raise _Fault(position, f"event {position} has a payload that was not appended with it")
-        if payload is None:
-            if position not in self.erased or salt is not None:
-                raise _Fault(position, f"the payload of event {position} is gone and no erasure names it")
-            return
-        if position in self.erased:
+            raise _Fault(position, f"event {position} has a payload, or an erasure, that was not appended with it")
+        if payload is not None and position in self.erased:
             raise _Fault(position, f"event {position} is named as erased, but its payload is still there")
-        data = payload.encode() if type(payload) is str else payload
-        if salt is None or sha256(salt + data).digest() != body:
-            raise _Fault(position, f"the payload of event {position} is not what was appended")
+        if payload is not None:
+            raise _Fault(position, f"the payload of event {position} has lost its salt")
+        if salt is not None or position not in self.erased:
+            raise _Fault(position, f"the payload of event {position} is gone and no erasure names it")
 
     def _check_facts(self, position: int, topic: str, schema: int, facts: bytes) -> None:
         try:

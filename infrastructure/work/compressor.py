@@ -11,14 +11,11 @@ from ...domain.breaker import Attempt, Rest, rest
 from ...domain.catalogue import (
     CompactionFailedEvent,
     CompactionRejected,
-    ContextShown,
-    PreambleRecorded,
     ReductionDecided,
     Usage,
 )
-from ...domain.checks import check_passage, redact_credentials
 from ...domain.compaction import decide
-from ...domain.context import RENDERER, Built, Preamble, Visible, build, digest
+from ...domain.context import Built, Preamble, Visible, build
 from ...domain.decisions import Decision, Fits, Reduce, Reduction, Refuse, Summarise, needed
 from ...domain.errors import CompactionFailed, StreamConflict
 from ...domain.events import Envelope, encode_payload
@@ -27,15 +24,17 @@ from ...domain.message import JSON
 from ...domain.parts import parts_to_json
 from ...domain.policy import Policy
 from ...domain.relief import with_reductions
-from ...domain.streams import attempt_stream, compactions_stream, shown_stream
+from ...domain.streams import attempt_stream, compactions_stream
 from ...domain.summary import SummaryRequest
-from ...projections.context import history, queries
-from ..settings import Settings
+from ...domain.summary_safety import reads_as_instruction, redact_credentials
+from ...projections.context import history
 from .calling import call, label, method
 from .conversation import RunRef
 from .freezer import Freezer, Frozen
+from .policy import policy_of
+from .requests import Requests
 from .runtime import Runtime, new_id
-from .visible import Reader, Seen
+from .visible import Reader
 
 ROUNDS = 4
 """Decisions of one call: a summary, then perhaps a reduction inside what is protected, and one lost race."""
@@ -66,29 +65,6 @@ class Outcome:
     tokens_after: int
 
 
-def finds_injection(text: str) -> bool:
-    """Whether a text reads as an instruction to the model; credentials are redacted, not refused (C5)."""
-    return any(finding.code != "credential" for finding in check_passage(text, "tool"))
-
-
-def policy_of(settings: Settings, window: int | None = None) -> Policy:
-    """The policy that settings give, perhaps for another window."""
-    if window is not None:
-        reserve = settings.answer_reserve
-        if reserve is not None and reserve >= window:
-            reserve = None
-        settings = settings.model_copy(update={"context_window": window, "answer_reserve": reserve})
-    return Policy(
-        window=settings.context_window,
-        reserve=settings.reserve,
-        trigger=settings.trigger,
-        enabled=settings.compaction_enabled,
-        protect_first=settings.protect_first,
-        protect_recent=settings.protect_recent,
-        summary_tokens_max=settings.summary_tokens_max,
-    )
-
-
 class Compressor:
     """The context of one session in one runtime."""
 
@@ -98,8 +74,7 @@ class Compressor:
         self._summarizer = ExtractiveSummarizer() if summarizer is None else summarizer
         self._freezer = freezer
         self._reader = Reader(runtime, session)
-        self._preamble: tuple[str, Preamble] | None = None
-        self._shown: str | None = None
+        self._requests = Requests(runtime, session, freezer)
 
     # --- showing: what run.context() does
 
@@ -126,7 +101,7 @@ class Compressor:
             note = self._apply(decision, policy, ref.run)
         if not policy.fits(built.tokens):
             raise needed(built.tokens, policy)
-        self._record(built, seen, policy, frozen, preamble, ref.run)
+        self._requests.record(built, seen.position, policy, frozen, preamble, ref.run)
         return Looked(self._session, built, seen.position, policy, frozen, True, note)
 
     def _apply(self, decision: Decision, policy: Policy, run: str | None) -> str:
@@ -236,10 +211,10 @@ class Compressor:
                     summarizer=label(self._summarizer),
                     extracted=bool(getattr(self._summarizer, "extracted", False)),
                     redact=redact_credentials,
-                    injection=finds_injection,
+                    injection=reads_as_instruction,
                 )
                 return replace(verdict, usage=usage + verdict.usage)
-            found = read(answer, request, redact=redact_credentials, injection=finds_injection)
+            found = read(answer, request, redact=redact_credentials, injection=reads_as_instruction)
             if isinstance(found, Rejected):
                 return replace(found, usage=usage + found.usage)
             body, _, completion = found
@@ -296,7 +271,7 @@ class Compressor:
     def compact(self, *, dry_run: bool, window: int | None) -> dict[str, Any]:
         """What ``minutebook compact`` does (C11): past the trigger, but never past what is protected."""
         policy = policy_of(self._runtime.settings, window)
-        preamble = self._last_preamble(None)
+        _, preamble = self._requests.last(None)
         hidden: tuple[str, ...] = ()
         answer: dict[str, Any] = {}
         for _ in range(ROUNDS):
@@ -353,12 +328,11 @@ class Compressor:
         """What a model would see, or saw at a position; appends nothing (C8, C11)."""
         policy = policy_of(self._runtime.settings, window)
         seen = self._reader.see(at)
-        frozen = self._freezer.at(seen.position)
-        earlier = self._last_preamble(seen.position)
-        preamble = Preamble(
-            earlier.system if system is None else system,
-            "" if frozen is None else frozen.block,
-            earlier.tools if tools is None else tools,
+        frozen, earlier = self._requests.last(seen.position)
+        preamble = replace(
+            earlier,
+            system=earlier.system if system is None else system,
+            tools=earlier.tools if tools is None else tools,
         )
         visible = seen.visible
         if at is None or window is not None:
@@ -382,82 +356,7 @@ class Compressor:
                 case _:
                     pass
         built = build(visible, preamble)
-        return Looked(self._session, built, seen.position, policy, frozen, self._proves(built))
-
-    def _proves(self, built: Built) -> bool:
-        with self._runtime.projections.reading("context") as (view, connection):
-            return history.was_shown(view, connection, self._runtime.workspace, self._session, digest(built))
-
-    def _last_preamble(self, position: int | None) -> Preamble:
-        """The system prompt and tools of the last request at or before a position, with today's memory block."""
-        with self._runtime.projections.reading("context") as (view, connection):
-            shown = queries.last_shown(view, connection, self._runtime.workspace, self._session, position)
-            # A request's digest is recorded right after the state that it shows.
-            if position is not None:
-                after = queries.last_shown(view, connection, self._runtime.workspace, self._session, position + 1)
-                shown = after if after is not None and after.seen == position else shown
-            row = (
-                None
-                if shown is None or shown.preamble is None
-                else queries.preamble(view, connection, self._runtime.workspace, self._session, id=shown.preamble)
-            )
-        if row is None:
-            return Preamble()
-        event = self._runtime.log.at([row.position])[row.position]
-        content = event.body.content
-        frozen = self._freezer.at(position)
-        return Preamble(
-            str(content.get("system", "")), "" if frozen is None else frozen.block, tuple(content.get("tools", ()))
-        )
-
-    # --- recording what was shown
-
-    def _record(
-        self, built: Built, seen: Seen, policy: Policy, frozen: Frozen | None, preamble: Preamble, run: str
-    ) -> None:
-        found = digest(built)
-        if found == self._shown:
-            return
-        runtime = self._runtime
-        stream = shown_stream(runtime.workspace, self._session, runtime.id)
-        version = runtime.log.version(stream)
-        events: list[Any] = []
-
-        def envelope() -> Envelope:
-            return runtime.envelope(
-                stream, version + len(events) + 1, actor="compressor", session=self._session, run=run
-            )
-
-        key = None
-        if preamble.system or preamble.tools:
-            if self._preamble is None or replace(self._preamble[1], memory="") != replace(preamble, memory=""):
-                self._preamble = (new_id("p"), preamble)
-                events.append(
-                    PreambleRecorded(
-                        envelope=envelope(),
-                        preamble=self._preamble[0],
-                        tokens=replace(preamble, memory="").tokens,
-                        payload=encode_payload({"system": preamble.system, "tools": list(preamble.tools)}),
-                    )
-                )
-            key = self._preamble[0]
-        events.append(
-            ContextShown(
-                envelope=envelope(),
-                runtime=runtime.id,
-                digest=found,
-                renderer=RENDERER,
-                policy=policy.name,
-                seen=seen.position,
-                preamble=key,
-                memory_revision=None if frozen is None else frozen.revision,
-                window=policy.window,
-                tokens=built.tokens,
-                messages=len(built.lines),
-            )
-        )
-        runtime.log.append(events)
-        self._shown = found
+        return Looked(self._session, built, seen.position, policy, frozen, self._requests.proves(built))
 
 
 def _answer(

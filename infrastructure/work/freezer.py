@@ -49,10 +49,13 @@ class Freezer:
         return self._mine
 
     def at(self, position: int | None) -> Frozen | None:
-        """The last freeze at or before a position; else the latest revision of that time, unfrozen (C8)."""
-        if not self._runtime.settings.memory_enabled:
-            return None
-        return self._recorded(position) or self._latest(position)
+        """The last freeze at or before a position; else the latest revision of that time, unfrozen (C8).
+
+        With memory switched off there is none now; what was frozen in the past is shown all the same (D7).
+        """
+        if self._runtime.settings.memory_enabled:
+            return self._recorded(position) or self._latest(position)
+        return None if position is None else self._recorded(position)
 
     def _recorded(self, position: int | None, runtime: str | None = None) -> Frozen | None:
         with self._runtime.projections.reading("context") as (view, connection):

@@ -45,9 +45,10 @@ def write_lease(runtime: Runtime, connection: Connection, run: RunRef, now: date
 
 def last_seen(runtime: Runtime, started: LoggedEvent) -> datetime:
     """When the owner of a run was last heard of: its start, or the last renewal."""
+    mark = "?" if runtime.log.database.sqlite else "%s"
     with runtime.log.database.reading() as connection:
         text = connection.exec_driver_sql(
-            "SELECT expires FROM leases WHERE name = " + ("?" if runtime.log.database.sqlite else "%s"),
+            f"SELECT expires FROM leases WHERE name = {mark}",  # noqa: S608 - a placeholder
             (_lease_name(runtime, started.session, started.run),),
         ).scalar()
     return max(started.time, datetime.fromisoformat(text)) if text else started.time

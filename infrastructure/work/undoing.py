@@ -19,7 +19,10 @@ def undo(runtime: Runtime, compaction: str) -> dict[str, Any]:
 
 
 def redo(runtime: Runtime, compaction: str) -> dict[str, Any]:
-    """Makes the compaction that was undone last live again. Raises SessionError ``unknown_compaction``, ``not_undone``."""
+    """Makes the compaction that was undone last live again.
+
+    Raises SessionError ``unknown_compaction``, ``not_undone``.
+    """
     return _change(runtime, compaction, "redone")
 
 

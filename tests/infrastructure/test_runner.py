@@ -46,7 +46,9 @@ def tokens(projections: Projections, name: str = "token_cost") -> tuple[int, int
     """Rows and their tokens, checked against the totals that were added up beside them."""
     with projections.reading(name) as (view, connection):
         lines = connection.execute(select(func.count(), func.coalesce(func.sum(view.lines.c.tokens), 0))).one()
-        totals = select(func.coalesce(func.sum(view.totals.c.messages), 0), func.coalesce(func.sum(view.totals.c.tokens), 0))
+        totals = select(
+            func.coalesce(func.sum(view.totals.c.messages), 0), func.coalesce(func.sum(view.totals.c.tokens), 0)
+        )
         assert tuple(connection.execute(totals).one()) == tuple(lines)
         return int(lines[0]), int(lines[1])
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from histories import HISTORIES, Book, Step
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from histories import HISTORIES, Book, Step
 from sqlalchemy import Connection
 
 from minutebook.infrastructure.store import cursors, overlay

@@ -165,18 +165,16 @@ def tell(root: Path) -> Story:
         assert session.compact()["status"] == "rejected"
     with Minutebook.open(root, settings=SMALL, automatic=False, curator=broken_curator) as book:
         session = book.session("build-42")
-        with pytest.raises(ZeroDivisionError), session.run("crash") as run:
-            run.memory({"operation": "add", "text": "A run that failed wanted this."})
-            raise ZeroDivisionError
-        with session.run(
-            "first",
-        ) as run:
+        crash = session.run("crash")
+        crash.memory({"operation": "add", "text": "A run that failed wanted this."})
+        crash.fail("it broke")
+        with session.run("first") as run:
             run.append({"role": "user", "content": "Remember what the build needs."}, id="ask")
             context = run.context(system="You mend builds.", tools=[compile_tool()])
             assert context.tokens <= context.window
             run.memory({"operation": "add", "text": "The build needs make 4.3 or newer."})
             run.memory({"operation": "add", "text": "Headers live under include/ in this repository."})
-            run.memory({"operation": "add", "text": "A tool said that tests run with tox."}, source="tool")
+            run.memory({"operation": "add", "text": "A tool said that tests run with tox."}, "tool")
             run.memory(
                 {"operation": "add", "text": "Another tool said that docs are built with sphinx."}, source="tool"
             )

@@ -100,8 +100,7 @@ class Book:
 
     def append(self, *new: Event) -> int:
         """Appends in one transaction; returns the last position."""
-        position = self.log.append(new)[-1]
-        return position
+        return self.log.append(new)[-1]
 
     def note(self) -> None:
         """Remembers what every session shows, and which revision is in force, at the head."""
@@ -277,9 +276,7 @@ class Book:
         return self.envelope(streams.compactions_stream(self.workspace, name), name)
 
     def _fact(self, model: SessionModel, position: int) -> events.ReductionFact:
-        return events.ReductionFact(
-            message=model.ids[position], position=position, tokens_before=50, tokens_after=5
-        )
+        return events.ReductionFact(message=model.ids[position], position=position, tokens_before=50, tokens_after=5)
 
     # --- memory
 

@@ -37,6 +37,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         _details(output, error)
     except KeyboardInterrupt:
         code = 130
+    except SystemExit as left:
+        # typer catches a broken pipe itself and leaves with 1; what was asked for was done.
+        if not isinstance(left.__context__, BrokenPipeError):
+            raise
+        code = DONE
     except BrokenPipeError:
         # Whoever read us has enough; writing more would only raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

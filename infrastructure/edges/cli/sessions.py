@@ -162,6 +162,8 @@ def messages(
     if out.json:
         out.document([message.answer() for message in found])
         return
+    if not found:
+        out.line("No messages.")
     for message in found:
         out.line(f"{message.position} {message.role} {message.id} [{message.state}] {message.tokens} tokens", "bold")
         out.line(text_of(message.known))

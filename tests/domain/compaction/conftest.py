@@ -97,7 +97,11 @@ def new_policy() -> Callable[..., Policy]:
 def read_history() -> Callable[[str], list[Message]]:
     """Reads a transcript under ``shared/data/transcripts``; skips, visibly, only when the shared data is absent."""
 
+    known: dict[str, list[Message]] = {}
+
     def history(name: str) -> list[Message]:
+        if name in known:
+            return known[name]
         if not SHARED.is_dir():
             pytest.skip(f"the shared data is absent: {SHARED}")
         out = []
@@ -105,6 +109,7 @@ def read_history() -> Callable[[str], list[Message]]:
             seen = view(item.form, item.source)
             tokens = count_message(seen.parts)
             out.append(Message(number * 2, item.id, seen, item.form, item.source, tokens, item.run, item.trust))
+        known[name] = out
         return out
 
     return history

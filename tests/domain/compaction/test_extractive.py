@@ -203,6 +203,7 @@ def test_on_real_transcripts_its_own_output_passes_and_the_context_fits(
             assert policy.fits(fits.tokens)
 
 
+@pytest.mark.slow
 def test_a_long_real_session_is_compacted_again_and_again_and_loses_nothing_that_was_listed(
     read_history: ReadHistory, new_policy: NewPolicy
 ) -> None:

@@ -256,7 +256,7 @@ def _messages(drawn: list[tuple[Any, list[Part]]]) -> list[Message]:
 
 
 @given(HISTORIES)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 def test_reduction_is_deterministic_smaller_idempotent_and_keeps_the_structure(drawn: Any) -> None:
     messages = _messages(drawn)
     made = reduce(messages, range(len(messages)), policy=POLICY)

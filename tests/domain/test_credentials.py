@@ -1,0 +1,78 @@
+"""Credentials: measured on four public rule collections, look-alikes pass, redaction names only the kind (D4, C5)."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from minutebook.domain.checks import redact_credentials
+from minutebook.domain.checks.credentials import secrets
+
+SHARED = Path(os.environ.get("MINUTEBOOK_SHARED", Path(__file__).parents[2].parent / "shared")) / "data"
+BARS = {
+    # recall at least, false positives at most; many rows of these collections are ids, hashes or vendor-specific
+    "gitleaks": (0.80, 0.27),
+    "noseyparker": (0.65, 0.32),
+    "kingfisher": (0.70, 0.01),
+    "secretlint": (0.65, 0.26),
+}
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data folder is absent")
+def test_recall_and_false_positives_on_four_public_collections() -> None:
+    print(f"\n{'collection':14}{'recall':>18}{'false positives':>20}")
+    for name, (recall, wrong) in BARS.items():
+        rows = [
+            json.loads(line)
+            for line in (SHARED / "credentials" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        ]
+        hits = [bool(secrets(row["text"])) for row in rows if row["label"] == "positive"]
+        false = [bool(secrets(row["text"])) for row in rows if row["label"] == "negative"]
+        found, errors = sum(hits) / len(hits), sum(false) / len(false)
+        print(f"{name:14}{sum(hits):>6}/{len(hits):<4}{found:>7.1%}{sum(false):>8}/{len(false):<4}{errors:>7.1%}")
+        assert found >= recall, name
+        assert errors <= wrong, name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AKIAIOSFODNN7EXAMPLE is in the AWS manual",
+        "Docs show wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        "password: <your-password>",
+        "api_key = $API_KEY",
+        "token: ${{ secrets.DEPLOY_TOKEN }}",
+        "GITHUB_TOKEN=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "password = ********",
+        "api_key: YOUR_API_KEY",
+        "postgres://user:password@localhost/db",
+        "postgres://postgres:postgres@localhost:5432/app",
+        "token ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "Authorization: Bearer $TOKEN",
+        "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "Primary key of orders is order_id",
+        "The password is hashed with argon2id",
+    ],
+)
+def test_a_placeholder_or_published_sample_is_no_secret(text: str) -> None:
+    assert secrets(text) == ()
+    assert redact_credentials(text) == (text, 0)
+
+
+def test_a_shape_that_merely_contains_example_is_judged_like_any_other() -> None:
+    assert secrets("AKIA" + "QZ7EXAMPLE4K2M3N")
+
+
+def test_a_secret_is_replaced_by_its_kind() -> None:
+    token = "gh" + "p_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    text, number = redact_credentials(f"use {token} and postgres://app:S3cr3t99x@db.internal/app")
+    assert text == "use [redacted:github_token] and postgres://app:[redacted:url_password]@db.internal/app"
+    assert number == 2
+
+
+def test_redacting_twice_changes_nothing_more() -> None:
+    once, _ = redact_credentials("password = Tr0ub4dor&3xyz; api_key = f3b1c9d27a6e4850b2c4d6e8f0a1b3c5")
+    assert redact_credentials(once) == (once, 0)
