@@ -19,6 +19,7 @@ from ..store.database import Access, Database
 from ..store.log import Log
 from ..store.runner import Projections
 from ..work import conversation, importing, looking, tracing, undoing, verifying
+from ..work.calling import method
 from ..work.curator import Curating
 from ..work.identity import register, release
 from ..work.publisher import Publisher
@@ -81,8 +82,8 @@ class Minutebook:
         does the same but may bring projections up to date. ``automatic=False`` starts no curation in the background.
         Raises InputError, StoreError ``not_a_book``, ``schema_newer``, ``store_locked``, ``store_corrupt``.
         """
-        _refuse_async(summarizer, "summarizer")
-        _refuse_async(curator, "curator")
+        _usable(summarizer, "summarizer", "summarize")
+        _usable(curator, "curator", "curate")
         access = access or ("read_only" if read_only else "write")
         root = Path(workspace)
         effective = _settings(root, settings)
@@ -296,11 +297,13 @@ def _settings(root: Path, given: Settings | None) -> Settings:
     return Settings.load(root, **{name: getattr(given, name) for name in given.model_fields_set})
 
 
-def _refuse_async(value: Any, name: str) -> None:
-    method = {"summarizer": "summarize", "curator": "curate"}[name]
-    for function in (value, getattr(value, method, None)):
-        if inspect.iscoroutinefunction(function):
-            raise InputError(
-                f"the {name} is asynchronous and this book is not; use minutebook.aio, or give a plain function",
-                code=f"async_{name}",
-            )
+def _usable(value: Any, what: str, name: str) -> None:
+    """Refuses at the start what could only fail later: no function at all, or one that answers later."""
+    if value is None:
+        return
+    function = method(value, name)
+    if any(inspect.iscoroutinefunction(each) for each in (function, getattr(function, "__call__", None))):  # noqa: B004
+        raise InputError(
+            f"the {what} is asynchronous and this book is not; use minutebook.aio, or give a plain function",
+            code=f"async_{what}",
+        )

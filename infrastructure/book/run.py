@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ...domain.catalogue import Usage
-from ...domain.errors import SessionError
+from ...domain.errors import MinutebookError, SessionError
 from ...domain.message import JSON, Trust
 from ..work.conversation import Entry, RunRef, end_run, interrupt, record
 from ..work.leases import Lease
@@ -129,23 +129,30 @@ class Run:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._open:
-            self._end(error, None)
-
-    def _end(self, error: BaseException | None, usage: Any) -> None:
-        self._require_open()
-        reported = usage_of(usage)
-        if reported is not None:
-            self._usage = self._usage + reported
-        self._open = False
-        self._session._book._runs.discard(self)
+        if not self._open:
+            return
         try:
-            end_run(self._runtime, self._ref, error=error, usage=self._usage)
-        except SessionError:
+            self._end(error, None)
+        except MinutebookError:
             # When the body has raised, its exception is the one to be seen.
             if error is None:
                 raise
-            return
+
+    def _ended(self) -> None:
+        self._open = False
+        self._session._book._runs.discard(self)
+
+    def _end(self, error: BaseException | None, usage: Any) -> None:
+        self._require_open()
+        reported = self._usage + (usage_of(usage) or Usage())
+        try:
+            end_run(self._runtime, self._ref, error=error, usage=reported)
+        except SessionError:
+            self._ended()  # Somebody else ended it: there is nothing left to end.
+            raise
+        # Otherwise, when the log could not be written, the run is still open and can be ended again.
+        self._usage = reported
+        self._ended()
         if error is None:
             self._session._book._after_run(self._proposed)
 

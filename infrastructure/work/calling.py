@@ -13,6 +13,10 @@ class TimedOut(Exception):
     """The call was given up; what it answers later is thrown away."""
 
 
+class Exited(Exception):
+    """The call tried to end the program (``sys.exit``): that is its failure, not the caller's end."""
+
+
 def call(function: Callable[[Any], Any], request: Any, *, seconds: float) -> Any:
     """``function(request)`` in a thread of its own, waited for at most ``seconds``.
 
@@ -33,7 +37,10 @@ def call(function: Callable[[Any], Any], request: Any, *, seconds: float) -> Any
     if thread.is_alive():
         raise TimedOut(f"no answer within {seconds:g} seconds")
     if errors:
-        raise errors[0]
+        if isinstance(errors[0], Exception):
+            raise errors[0]
+        # No interrupt of ours: those reach the main thread only.
+        raise Exited(f"{type(errors[0]).__name__}: {errors[0]}") from errors[0]
     return answers[0]
 
 
