@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from ...domain.errors import InputError
 from ...domain.message import JSON
+from ...domain.recall_tool import CHARS_DEFAULT, parse_recall
 from ..work import conversation, looking
 from ..work.compressor import Compressor
 from ..work.conversation import Entry, RunRef
 from ..work.freezer import Freezer
 from ..work.leases import Lease, renew_lease
+from ..work.recalling import recall_in_session
 from ..work.runtime import new_id
 from ..work.sources import from_caller
 from .answers import Answer, RecordedMessage
@@ -106,6 +108,20 @@ class Session:
     def compactions(self) -> list[Answer]:
         """Every compaction of the session, also those that were refused, failed or undone, oldest first."""
         return [Answer(row) for row in looking.compactions(self._runtime, self.id)]
+
+    def recall(
+        self, position: int | None = None, *, message: str | None = None, first: int | None = None,
+        last: int | None = None, around: int = 0, offset: int = 0, limit: int = CHARS_DEFAULT,
+    ) -> Answer:  # fmt: skip
+        """Originals of this session and of what it was forked from: one by position or id, or ``first`` to ``last``.
+
+        Answers as ``Run.recall``, at most ``limit`` characters. Raises InputError ``bad_recall``, ``not_in_session``.
+        """
+        named = {
+            "position": position, "message": message, "from": first, "to": last, "around": around or None,
+            "offset": offset, "limit": limit,
+        }  # fmt: skip
+        return Answer(recall_in_session(self._runtime, self.id, parse_recall(named)))
 
     def timeline(self, buckets: int = 50) -> list[Answer]:
         """Tokens, compactions, runs and memory revisions over the positions of the session, in ``buckets`` steps."""
