@@ -78,9 +78,11 @@ def _print(answer: dict[str, object], *, dry_run: bool = False) -> None:
         assert isinstance(hidden, list)
         verb = "would hide" if dry_run else "hides"
         out.line(f"{answer['status']}" + (f": {answer['reason']}" if answer["reason"] else ""), "bold")
-        if answer["compaction"]:
-            out.line(f"compaction {answer['compaction']} {verb} {len(hidden)} messages")
-        out.line(f"{answer['tokens_before']:,} tokens before, {answer['tokens_after']:,} after")
+        if answer["compaction"] or hidden:
+            named = f"compaction {answer['compaction']}" if answer["compaction"] else "it"
+            out.line(f"{named} {verb} {len(hidden)} messages")
+        most = "at most " if dry_run and hidden else ""
+        out.line(f"{answer['tokens_before']:,} tokens before, {most}{answer['tokens_after']:,} after")
     if answer["status"] in ("rejected", "failed"):
         raise typer.Exit(1)
 
