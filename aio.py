@@ -146,6 +146,9 @@ class Session:
     async def compact(self, dry_run: bool = False, window: int | None = None) -> Answer:
         return await _call(self._session.compact, dry_run, window)
 
+    async def backtest(self, **overrides: Any) -> Answer:
+        return await _call(partial(self._session.backtest, **overrides))
+
     async def compactions(self) -> list[Answer]:
         return await _call(self._session.compactions)
 
