@@ -37,6 +37,7 @@ def test_what_a_summary_hides_is_read_back_by_the_mark_it_stands_in(
         session = book.session("s")
         given = conversation(12)
         positions = session.append(given, id="m")
+        assert isinstance(positions, list)
         with session.run() as run:
             summary = next(line for line in run.context().messages if line["state"] == "summary")
             mark = re.findall(r"\[@\d+\]", json.dumps(summary["content"]))[0]
