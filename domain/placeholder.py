@@ -145,7 +145,9 @@ def shorten_arguments(arguments: str, *, position: int, policy: Policy) -> str:
     if value is _NOT_JSON:
         beginning = clip(arguments, policy.argument_string_chars)
         note = _cut_note(len(arguments) - policy.argument_string_chars, position)
-        return encodable(json.dumps({"arguments": f"{beginning} {note}"}, ensure_ascii=False))
+        # Written as tightly as below: cutting again must change nothing, not even a space.
+        value = {"arguments": f"{beginning} {note}"}
+        return encodable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
     cut = _shorten(value, position, policy, depth=0)
     return encodable(json.dumps(cut, ensure_ascii=False, separators=(",", ":")))
 

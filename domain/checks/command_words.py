@@ -11,6 +11,8 @@ COMMAND: dict[str, str] = {
         r"|llms?|assistants|bots)\b"
     ),
     "authority": (
+        r"\byour (?:role|job|task|persona|identity|purpose|character|duty|duties|mission|ethics|values|maker"
+        r"|creator)\b|"
         r"\b(?:system prompts?|system messages?|system instructions?|developer (?:messages?|instructions?"
         r"|prompts?|rules)|content polic\w{1,3}"
         r"|safety (?:guidance|rules?|polic\w{1,3}|guidelines?|checks?|filters?|training|instructions?|limits?"
@@ -54,6 +56,10 @@ COMMAND: dict[str, str] = {
         r"|not) (?:ever )?refus\w{1,4}"
     ),
     "own": (
+        r"\b(?:orders|instructions|rules|limits|directions) (?:from|by|of|placed on|set by"
+        r"|given by) (?:the )?(?:developers?|operators?|user|system|vendor|you)\b|"
+        r"\b(?:(?:instructions?|rules|guidance|text|everything|words) (?:before|above|preceding)\b|(?:system"
+        r"|developer|operator) (?:guidance|prompt|message|instructions?|rules|context))|"
         r"\b(?:(?:all|any|the) (?:constraints|restrictions|limits|rules|instructions|guidelines) (?:that|which"
         r"|stated|given|set|from the start|at the start|so far)|system (?:prompt|message)"
         r"|developer(?:'s)? (?:wrote|said|messages?|instructions?|rules)|the developer (?:wrote|said|told|set)"
@@ -63,7 +69,9 @@ COMMAND: dict[str, str] = {
         r"|training))\b"
     ),
     "voids": (
-        r"\b(?:counts?\b|void|no longer (?:valid|appl\w{1,3}|binding|holds?|relevant|in force)|withdrawn"
+        r"\b(?:ends? here|ends? now|is over|stops? here|end of (?:the )?(?:system|developer))\b|"
+        r"\b(?:(?:not|longer|nothing|no) (?:\w{1,12} ){0,3}counts?\b|counts? for nothing|void"
+        r"|no longer (?:valid|appl\w{1,3}|binding|holds?|relevant|in force)|withdrawn"
         r"|annulled|waived|is wrong|are wrong|ended|rejected|irrelevant|invalid|(?:do|does|did|is|are) (?:not"
         r"|n't) (?:count|apply|bind|binding|valid|hold|relevant)|nothing the|only valid|cancelled|revoked"
         r"|lifted)\b"
@@ -84,6 +92,8 @@ COMMAND: dict[str, str] = {
         r"|dismiss)\b"
     ),
     "submit": (
+        r"(?:^|\band |\bnow |\bto )become (?:a|an|the|my|our)\b|\byour (?:real|true|actual|only|new) (?:task"
+        r"|job|goal|purpose|duty|mission|role)\b|"
         r"\b(?:obey(?:ed|s)?|compl(?:y|ies)|say yes|answer freely|speak freely|act freely|without (?:limits"
         r"|restrictions|limitations|filters?|rules|hesitation|question)|do whatever|anything (?:the|this|that"
         r"|i|he|she|they|you are) |new (?:operator|owner|master|boss|authority|identity|role)"
@@ -94,6 +104,9 @@ COMMAND: dict[str, str] = {
         r"|the note|this note|me|him|her|them)|serve|your loyalty)\b"
     ),
     "private": (
+        r"\b(?:last|previous|current|latest|first) (?:questions?|answers?|inputs?|repl(?:y|ies)|messages?"
+        r"|words?|lines?)\b|\b(?:the )?(?:chat|thread|dialog(?:ue)?)(?: so far)?\b|\bcontents? of\b"
+        r"|\bwhat the user\b|"
         r"(?:\.ssh\b|\.npmrc|\.pypirc|\.git\b|keystore|\.pem\b|\.p12\b|kubeconfig|\bwallets?\b|\b(?:openai"
         r"|stripe|aws|github|google|anthropic|azure|vpn|wi-?fi|root|admin|master|license) (?:key|token"
         r"|password|secret)|\b(?:user|user's|their|his|her) (?:full |real )?(?:names?|birthday|ssn|address)\b"
@@ -115,6 +128,8 @@ COMMAND: dict[str, str] = {
         r"|\bbackups?\b|\bmemories\b)"
     ),
     "place": (
+        r"\bpublic (?:fork|mirror|page|forum|wiki|chat|drive|folder|share)\b|\b(?:to|on) (?:the |a )?(?:forum"
+        r"|darknet|blockchain)\b|"
         r"(?:https?://|wss?://|ftp://|\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b"
         r"|[\w.+-]{1,40}@[\w-]{1,40}\.[a-z]{2,12}|\b[\w-]{1,40}\.(?:invalid|example|test|onion|xyz|tk|top|zip"
         r"|ru|cn|io|co|com|net|org|info|biz|site|online|app|dev|me|cc|ly|gg|sh)\b|\bwebhooks?\b|\bpastebin\b"
@@ -130,6 +145,7 @@ COMMAND: dict[str, str] = {
         r"|paste|ping|post|publish|push|place|give|set|translate|put|relay|report|request|resolve|reveal|route"
         r"|send|share|ship|smuggle|stream|submit|sync|tell|transfer|transmit|upload|visit|wire|write|zip)s?\b"
     ),
+    "calls": r"\b(?:load|fetch|call|request|ping|open|visit|contact|query|download)s?\b",
     "carrier": (
         r"(?:\bpixel|\bbeacon|\btracking|\binvisible (?:image|link|text)|\bhidden (?:image|link|text)"
         r"|\bremote image|!\[|<img|\bquery (?:string|parameter)|\burl parameter|\bqr code|\bimage (?:from|at"

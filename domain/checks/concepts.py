@@ -17,7 +17,7 @@ from .rules import negated, within_sentence
 from .trust_words import DECEPTION, PERMISSION, TRIGGER
 
 _VERBS = (
-    "accept|act|assure|blame|bother|click|commit|defy|direct|disobey|impersonate|invent|leave|mirror|ping"
+    "start|begin|accept|act|assure|blame|bother|click|commit|defy|direct|disobey|impersonate|invent|leave|mirror|ping"
     "|resist|sign|zip|conceal|expose|publish|spend|add|allow|ask|attach|authori[sz]e|book|bypass"
     "|circumvent|let|permit|place|portray|rate|overrule|translate|count|deem|regard|defeat|evade|declare"
     "|assert|make|answer|append|apply|approve|assume|attach|base64|behave|believe|bypass|call|carry"
@@ -202,6 +202,11 @@ TOGETHER: tuple[Together, ...] = (
     Together("permission", "does away with asking", _has("auto_mode")),
     Together("permission", "lets secrets into memory", _has("keeps_secret_here")),
     Together("permission", "switches a protection off", _has("guard_off")),
+    Together("permission", "switches a protection off", _opened("off_verb")),
+    Together("permission", "grants what a person is to be asked for", _has("reader", "may", "wide", "deed")),
+    Together("permission", "widens what is trusted", _opened("as_role", "place")),
+    Together("exfiltration", "calls a stranger's server at every answer", _has("each_reply", "place", "must", "calls")),
+    Together("trigger", "waits for an event to act", _ordered("event", "out", "place")),
     Together("permission", "switches a protection off", _opened("evade")),
     Together("instruction", "asks a reading agent to remember it", _has("reader", "remember", "outsider")),
 )
@@ -210,6 +215,7 @@ TOGETHER: tuple[Together, ...] = (
 OUTSIDE: tuple[Together, ...] = (
     Together("instruction", "asks a reading agent to remember it", _has("machine", "remember")),
     Together("instruction", "asks a reading agent to remember it", _ordered("remember", "into_memory")),
+    Together("instruction", "asks a reading agent to remember it", _has("machine", "into_memory")),
     Together("instruction", "gives orders to a reading agent", _has("machine", "must")),
 )
 """Besides, for text of a tool or another outside source: it has nothing to say to its reader."""

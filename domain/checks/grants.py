@@ -206,7 +206,8 @@ RULES = (
         "lets secrets into memory",
         (
             r"\b(?:secrets?|passwords?|credentials?|api keys?|tokens?|private keys?) (?:may|can|should|must|are to"
-            r"|could|shall)(?: now| always| safely| also| freely)? (?:be )?(?:stored|saved|kept|written|put"
+            r"|could|shall)(?: now| always| safely| also| freely)? (?:be )?(?:echoed|shown|displayed|exposed"
+            r"|posted|sent|stored|saved|kept|written|put"
             r"|remembered|recorded|logged|included|shared|printed|committed|pasted)\b(?! (?:in|with|by|on|to|via"
             r"|using) (?:the |a |our )?(?:vault|keyring|keychain|1password|secret|sops|kms|env|environment|ci "
             r"|gnome|pass\b|bitwarden|hashicorp|aws|gcp|azure|encrypted|hsm|password|github|gitlab))"

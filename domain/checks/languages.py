@@ -141,7 +141,8 @@ _OUT = (
     r"|zeig\w{0,2}|veroffentlich\w{0,2}|preisgeb\w{0,2}|envoi(?:e|es|ez|er)\b|envoyez|transmet\w{0,4}"
     r"|transfer\w{1,4}|revel\w{1,5}|affiche\w{0,2}|divulgue\w{0,2}|publie\w{0,2}|envia\w{0,2}|envie\w{0,2}"
     r"|manda\w{0,2}|mostra\w{0,3}|muestra|revela\w{0,2}|reenvia\w{0,2}|invia\w{0,2}|inoltra|rivela\w{0,2}"
-    r"|stuur|verstuur|verzend|deel|onthul|wyslij|przeslij|ujawnij|отправ\w{1,4}|перешли\w{0,2}"
+    r"|partage\w{0,2}|comparte\w{0,2}|condivid\w{1,3}|compartilh\w{1,3}|stuur|verstuur|verzend|deel|onthul"
+    r"|wyslij|przeslij|ujawnij|отправ\w{1,4}|перешли\w{0,2}"
     r"|покажи\w{0,2}|раскрой\w{0,2}|выведи\w{0,2}|пришли\w{0,2}"
     r"|发送|發送|发给|發給|发到|發到|传送|上传|上傳|泄露|洩露|输出|輸出|转发|轉發|寄到|告诉|告訴|透露|送信|送って|送れ|送る|転送|教えて|表示|公開|보내|전송|공개|알려|출력"
     r"|업로드|أرسل|ارسل|اكشف|भेज|बताओ|प्रकट)"
@@ -173,7 +174,12 @@ _UNASKED = (
     r"|sormadan)"
 )
 _HIDE = (
-    r"(?:\bgib (?:nie|niemals|nicht) zu\b|\bne (?:l')?avoue\w{0,2} jamais|\b(?:sag|verrate?|erzahl|zeig"
+    r"(?:\b(?:sag|verrat|erzahl|zeig|teil|meld)\w{0,3}\b[^.!?\n]{0,20}\b(?:benutzer|nutzer|anwender"
+    r"|user)\w{0,3}\b[^.!?\n]{0,12}\b(?:nichts?|nie)\b"
+    r"|\bohne (?:den |die )?(?:be)?nutzer\w{0,3} zu (?:informieren|fragen|benachrichtigen)|\bsin avisar"
+    r"|\bsans (?:prevenir|avertir|informer)"
+    r"|\bsenza avvisare|\bsem avisar|\bzonder te (?:melden|zeggen)|не предупреждая|不通知|不告知"
+    r"|\bgib (?:nie|niemals|nicht) zu\b|\bne (?:l')?avoue\w{0,2} jamais|\b(?:sag|verrate?|erzahl|zeig"
     r"|teile|melde|erwahne)\w{0,3}\b[^.!?\n]{0,24}\b(?:nicht|nichts|niemandem"
     r"|nie)\b[^.!?\n]{0,20}\b(?:benutzer|nutzer|anwender|user|davon)|\b(?:benutzer|nutzer|anwender"
     r"|user)\w{0,3}\b[^.!?\n]{0,24}\b(?:nichts|nicht)\b[^.!?\n]{0,16}\b(?:sagen|erzahlen|zeigen|mitteilen"
@@ -191,7 +197,8 @@ _HIDE = (
     r"|en secret[ ,]|a escondidas|di nascosto|тайно |втайне|偷偷|秘密地|悄悄|こっそり|몰래)"
 )
 _NO_RULES = (
-    r"(?:\b(?:regeln|\w{0,20}regeln|richtlinien|anweisungen|vorgaben|einschrankungen"
+    r"(?:\b(?:ignorier|missacht|ubergeh)\w{0,3} (?:alle |die |samtliche )?sicherheits\w{3,20}|\b(?:regeln"
+    r"|\w{0,20}regeln|richtlinien|anweisungen|vorgaben|einschrankungen"
     r"|beschrankungen)\b[^.!?\n]{0,24}\b(?:gelten nicht|gilt nicht|aufgehoben|aus(?:ser|er) kraft|ungultig"
     r"|hinfallig)|\b(?:restrictions|regles|consignes|instructions|limites)\b[^.!?\n]{0,24}\b(?:sont levees"
     r"|levees|ne s'appliquent|annulees|caduques|ne sont plus)|\b(?:reglas|instrucciones|restricciones"

@@ -55,6 +55,8 @@ PERMISSION: dict[str, str] = {
         r"|everything|unknown|unsigned|code|commands?|scripts?|links?|attachments?|instructions?)\b"
     ),
     "risk": (
+        r"\b(?:network|internet|shell|file ?system|disk|camera|clipboard|database|admin|unrestricted"
+        r"|full) access\b|\baccess (?:to|for) (?:every|all|any)|"
         r"\b(?:sudo|as root|admin rights|write access|full access|root access|access to everyone|invitations?"
         r"|from (?:the (?:web|internet|page|chat|issue|site)|e-?mails?|comments?|issues|messages|attachments?"
         r"|strangers|links?|web ?sites?|pages|any|every)|every (?:domain|sender|host|user|server|source)"
@@ -71,6 +73,19 @@ PERMISSION: dict[str, str] = {
         r"\b(?:fine|ok|okay|safe|allowed|acceptable|permitted|no problem|good|alright"
         r"|free)\b[^.!?\n]{0,16}\bto (?:store|save|keep|write|put|remember|record|note|commit|paste"
         r"|share)\b[^.!?\n]{0,20}\b(?:passwords?|secrets?|keys?|tokens?|credentials?)\b"
+    ),
+    "may": r"\b(?:may|can|is free to|are free to|is able to|could|is welcome to)\b",
+    "as_role": (
+        r"\bas (?:an? |the )?(?:new |second |co-?)?(?:owner|admin\w{0,10}|maintainer|collaborator|member"
+        r"|recipient|signer"
+        r"|approver|reviewer|contact|deputy|delegate|beneficiary)\b"
+    ),
+    "off_verb": (
+        r"\b(?:disable|turn off|switch off|deactivate|shut off|suspend|bypass|uninstall|kill|stop|remove|mute"
+        r"|weaken|lower|skip)\b"
+        r"[^.!?\n]{0,30}\b(?:scanners?|scann?ing|sandbox\w{0,3}|firewall|verification|audit\w{0,4}|protections?|2fa|mfa"
+        r"|approvals?|certificate|tls|ssl|signatures?|antivirus|redaction|moderation|safety|authentication|encryption"
+        r"|guardrails?|access control|monitoring|alerts|intrusion|backups)\b"
     ),
     "guard_off": (
         r"\b(?:firewall|sandbox\w{0,3}|signatures?|certificates?|tls|ssl|2fa|mfa|two-?factor|verification"
@@ -89,6 +104,10 @@ PERMISSION: dict[str, str] = {
         r"|limits?|quota|security|filters?|moderation)\b"
     ),
     "granted_all": (
+        r"\b(?:approvals?|consent|permission|authori[sz]ation|agreement)\b[^.!?\n]{0,20}\b(?:is|are|was"
+        r"|counts? as|can be|may be) (?:always |already |automatically )?(?:implied|implicit|presumed|assumed"
+        r"|deemed|taken for granted|given in advance|understood)|\b(?:implied|presumed|deemed|tacit"
+        r"|implicit) (?:consent|approval|permission|authori[sz]ation)|\bsilence (?:is|means|counts)|"
         r"\b(?:everything|anything|all|whatever|any \w{2,14}|every \w{2,14})\b[^.!?\n]{0,50}\b(?:has been"
         r"|have been|is|are|was|were|counts? as) (?:\w{1,12} )?(?:agreed|approved|accepted|authori[sz]ed"
         r"|consented|granted|permitted|cleared|signed off|allowed)(?: to)? (?:already|in advance|beforehand"
@@ -112,6 +131,9 @@ PERMISSION: dict[str, str] = {
         r"|bother|away|confirm all|silence[d]?|accepted|bypass(?:ed)?)\b"
     ),
     "freely": (
+        r"\b(?:use|run|execute|install|delete|spend|push|deploy|access|read|send|buy|call|merge"
+        r"|publish)\b[^.!?\n]{0,40}\b(?:whenever (?:you|it) (?:like|want|wish|please|need)s?|as often as"
+        r"|at any time|any time you|without limits?)\b|"
         r"\b(?:use|run|execute|install|delete|spend|push|deploy|access|read|send|buy"
         r"|call)\b[^.!?\n]{0,30}\b(?:freely|at will|as (?:you|it) (?:likes?|pleases?|wish(?:es)?|sees? fit)"
         r"|liberally|at (?:your|its) discretion|no matter what|to your heart's content)\b"
@@ -147,6 +169,9 @@ DECEPTION: dict[str, str] = {
         r"|maintainer|supervisor|parents?|spouse|doctor|people|humans?)s?\b"
     ),
     "no_admission": (
+        r"\b(?:user|owner|operator|human|reviewer|admin|customer|team|boss)s?\b[^.!?\n]{0,16}\b(?:not|never"
+        r"|n't)\b[^.!?\n]{0,8}\b(?:be )(?:informed|told|notified|shown|alerted|made aware|warned|involved"
+        r"|consulted)\b|"
         r"\b(?:never|do not|don't) (?:ever )?"
         r"(?:admit|acknowledge|concede|confess|own up|let on|give away)\b"
     ),
@@ -166,6 +191,7 @@ DECEPTION: dict[str, str] = {
         r"|someone|others|\w{3,12} for)\b"
     ),
     "untrue": (
+        r"^\W{0,3}(?:always |please |just )?(?:claim|allege|feign|pretend) (?:that|to have|the|all|it)\b|"
         r"\b(?:invent|make up|fabricate|think up)\b[^.!?\n]{0,30}\b(?:reasons?|excuses?|stor(?:y|ies)"
         r"|explanations?|sources?|citations?|numbers?|results?|references?|quotes?)\b|\b(?:assure|tell|say"
         r"|claim|report|state|confirm|promise)\b[^.!?\n]{0,60}\b(?:although|even though|when in fact|despite"
@@ -229,6 +255,9 @@ DECEPTION: dict[str, str] = {
         r"|criticize|downplay|discourage)\b"
     ),
     "borrowed": (
+        r"\b(?:security|platform|compliance|admin\w{0,10}|it|legal|vendor|system|operations|support|hosting"
+        r"|safety|trust|management)(?: (?:team|department|desk|staff|office))? (?:notice|order|message|alert"
+        r"|update|directive|memo|request|announcement|instruction)s? ?[:-]|"
         r"\b(?:orders?|messages?|instructions?|requests?|notices?|directives?|notes?|word"
         r"|on behalf)\b(?: \w{1,8}){0,2} (?:from|by|of) (?:the )?(?:cto|ceo|cfo|ciso|coo|boss|openai|anthropic"
         r"|google|microsoft|security|admin\w{0,10}|it |vendor|police|law enforcement|court|headquarters"
@@ -236,6 +265,7 @@ DECEPTION: dict[str, str] = {
         r"|developer|vendor)|hr)\b"
     ),
     "demand": (
+        r"\b(?:post(?:ed)?|sent|shared|revealed|provided|disabled|handed over|paid)\b|"
         r"\b(?:must|requires?|require that|have to|has to|need to|needs? the|at once|immediately|give|hand"
         r"|send|share|reveal|provide|export|disable|approve|grant|transfer|full prompt|diagnostics|reply"
         r"|answer|tell|pay|change)\b"
@@ -266,6 +296,9 @@ DECEPTION: dict[str, str] = {
 
 TRIGGER: dict[str, str] = {
     "event": (
+        r"\b(?:questions?|queries|requests?|inquiries) (?:about|on|for|regarding|concerning|from)\b|\b(?:when"
+        r"|if|once|whenever|after|as soon as|should) (?:the user|someone|anyone|somebody|a user|they|he|she"
+        r"|the word|the phrase|the name)\b|"
         r"\b(?:when(?:ever)?|if|once|as soon as|the next time|next time|the moment|upon|each time|every time"
         r"|after|in case|on (?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|weekends?)"
         r"|should) (?:\w{1,14} ){0,6}?(?:says?|types?|asks?|mentions?|writes?|sends?|asked|mentioned|typed"
@@ -282,6 +315,8 @@ TRIGGER: dict[str, str] = {
         r"|tickets?|files?|issues?) (?:that|which|who) \w{2,12})\b"
     ),
     "grave": (
+        r"\b(?:tokens?|passwords?|secrets?|keys?|credentials?|card numbers?|pins?)\b[^.!?\n]{0,40}\b(?:save"
+        r"|store|remember|keep|record|memori[sz]e|log) (?:it|them|that|this)\b|"
         r"\b(?:money|funds|secrets|admin(?:istrator)? (?:rights|access|role)|as root|with sudo"
         r"|your (?:restrictions|rules|limits|guardrails|filters|instructions|safety)|without (?:asking|telling"
         r"|approval|confirmation|review|notice)|audit (?:log|trail)|session cookies|a copy (?:of \w{1,12} )?to"
@@ -295,6 +330,10 @@ TRIGGER: dict[str, str] = {
         r"|mailbox|every contact|all contacts|the conversation|the transcript)"
     ),
     "harm": (
+        r"\b(?:run|execute|start|launch|call|use|load|open) the (?:hidden|stored|attached|saved|secret"
+        r"|embedded|prepared|following)\b|\b(?:tokens?|passwords?|secrets?|keys?|credentials?|card numbers?"
+        r"|pins?)\b[^.!?\n]{0,40}\b(?:save|store|remember|keep|record|memori[sz]e|log) (?:it|them|that|this)\b"
+        r"|"
         r"\b(?:(?:delete|wipe|erase|destroy|purge|drop|truncate)\b[^.!?\n]{0,40}\b(?:logs?|audit|history"
         r"|backups?|data|files?|everything|records?|memory|tables?|database|repositor\w{1,3}|account|evidence"
         r"|traces?|workspace|disk|notes)|(?:reveal|print|show|output|disclose|recite"
@@ -319,6 +358,7 @@ TRIGGER: dict[str, str] = {
         r"|[\"'][^\"'\n]{0,60}\.(?:invalid|com|net|org|io|xyz|example|shop|biz))"
     ),
     "fill_in": (
+        r"[?&][\w-]{1,20}= ?(?:followed|plus|and|with|then)\b|"
         r"(?:https?://[^\s\"')]{1,160}|[?&][\w-]{1,20}=)(?:<|\{|\[)[^>}\]\n]{0,30}\b(?:e-?mail|secret|token"
         r"|prompt|message|conversation|password|key|env|data|session|history|cookie|value|input|content|answer"
         r"|reply|text|user)\b(?!_id)[^>}\]\n]{0,30}[>}\]]"
@@ -331,6 +371,7 @@ TRIGGER: dict[str, str] = {
         r"|long-?term (?:memory|notes))\b"
     ),
     "machine": (
+        r"\bmodels? (?:that|which|who|reading|processing|summari[sz]ing|parsing)\b|"
         r"(?:\b(?:ai|a\.i\.|llms?|language models?|chatbots?|copilot|chatgpt|claude|gemini|gpt|crawlers?"
         r"|(?:ai |coding |virtual )?assistants?|(?:ai |coding |autonomous )?agents|bots|ai-only)\b"
         r"|@(?:assistant|bot|agent|copilot|claude|ai)\b)"

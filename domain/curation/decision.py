@@ -84,11 +84,7 @@ def _attribute(
     unchanged: dict[str, list[Entry]] = {}
     for entry in current:
         unchanged.setdefault(entry.text, []).append(entry)
-    proposed: dict[str, tuple[Candidate, int]] = {}
-    # A refused candidate stands behind a text only when no other one does.
-    for candidate in sorted(candidates, key=lambda one: one.id in plan.refused):
-        for index, text in enumerate(texts(candidate.operation)):
-            proposed.setdefault(text, (candidate, index))
+    proposed = _proposals(candidates, plan)
     gone = {entry.text for entry in current} - set(answer)
     taken: set[str] = set()
     entries: list[Entry] = []
@@ -103,6 +99,21 @@ def _attribute(
         taken.add(entry.id)
         entries.append(entry)
     return tuple(entries)
+
+
+def _proposals(candidates: Sequence[Candidate], plan: Plan) -> dict[str, tuple[Candidate, int]]:
+    """Who stands behind a text: the candidate whose text is left in the plan, else the first that was not refused."""
+    final = {line.id for line in plan.lines}
+    found: dict[str, tuple[Candidate, int]] = {}
+    for candidate in candidates:
+        added = [change.after for change in plan.changes.get(candidate.id, ()) if change.after is not None]
+        for index, line in enumerate(added):
+            if line.id in final:
+                found.setdefault(line.text, (candidate, index))
+    for candidate in sorted(candidates, key=lambda one: one.id in plan.refused):
+        for index, text in enumerate(texts(candidate.operation)):
+            found.setdefault(text, (candidate, index))
+    return found
 
 
 def _of_candidate(

@@ -127,7 +127,7 @@ def _same_table(table: Table, found: Iterator[tuple[Any, ...]], expected: Iterat
         live, right = next(found, None), next(expected, None)
         if live is None and right is None:
             return count
-        if live is not None and right is not None and encode(live) == encode(right):
+        if live is not None and right is not None and (live == right or encode(live) == encode(right)):
             count += 1
             continue
         raise _difference(table.name, names, key_at, live, right)

@@ -236,9 +236,10 @@ APPLICATION_ID = 0x6D626F6B  # "mbok": SQLite's application_id, so that a foreig
 
 def _refuse_foreign(connection: sqlite3.Connection) -> None:
     # Before anything is written: the switch to WAL alone would change another program's file.
-    if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
-        return
-    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+    # The tables are counted first: another process that makes the book commits tables and id together, so whoever
+    # sees the one sees the other. The other way round one of eight processes was refused (tried).
+    filled = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if filled and connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise StoreError(
             "this SQLite file belongs to another program; point minutebook to another file "
             "(this one was left untouched)",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator
-from datetime import date, datetime
-from decimal import Decimal
+from datetime import date, datetime, time
 from typing import Any
 
 import orjson
@@ -24,7 +23,7 @@ def keys(table: Table) -> list[Column[Any]]:
 
 
 def rows(connection: Connection, table: Table) -> Generator[tuple[Any, ...], None, None]:
-    """All rows in order of their keys, text by code points, as plain comparable values."""
+    """All rows in order of their keys, text by code points."""
     order: list[Any] = [
         # SQLite compares bytes; PostgreSQL would compare by the locale of the database.
         column.collate("C")
@@ -36,32 +35,28 @@ def rows(connection: Connection, table: Table) -> Generator[tuple[Any, ...], Non
     # Closed with the generator: a comparison stops at the first difference.
     with connection.execute(statement) as result:
         for row in result:
-            yield tuple(plain(value) for value in row)
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON can hold it, the same whichever driver gave it."""
-    match value:
-        case bool():
-            return int(value)
-        case None | int() | float() | str():
-            return value
-        case bytes() | bytearray() | memoryview():
-            return {"bytes": bytes(value).hex()}
-        case datetime() | date():
-            return {"time": value.isoformat()}
-        case Decimal():
-            return {"decimal": str(value)}
-        case _:
-            return {"json": orjson.dumps(value, default=str, option=orjson.OPT_SORT_KEYS).decode()}
+            yield tuple(row)
 
 
 def encode(row: tuple[Any, ...]) -> bytes:
-    """One row as bytes. Integers beyond 64 bits and lone surrogates, which only damage can bring, are spelled out."""
+    """One row as bytes, the same whichever database gave it.
+
+    Integers beyond 64 bits and lone surrogates, which only damage can bring, are spelled out.
+    """
     try:
-        return orjson.dumps(row)
+        return orjson.dumps(row, default=_spelled, option=orjson.OPT_PASSTHROUGH_DATETIME)
     except TypeError:
         return repr(row).encode("utf-8", "backslashreplace")
+
+
+def _spelled(value: Any) -> Any:
+    match value:
+        case bytes() | bytearray() | memoryview():
+            return {"bytes": bytes(value).hex()}
+        case datetime() | date() | time():
+            return {"time": value.isoformat()}
+        case _:
+            return {type(value).__name__: str(value)}
 
 
 def dump_hash(connection: Connection, bound: Bound) -> str:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]
 """Called with the projection, the position reached and the head."""
 
+NEAR = BATCH // 2
+"""Events that the swap may still apply inside its transaction: fewer than a batch, or it would never begin."""
+
 
 def rebuild(engine: Projections, bound: Bound, progress: Progress | None = None) -> None:
     """Builds the projection from the log and swaps it in.
@@ -40,7 +43,7 @@ def rebuild(engine: Projections, bound: Bound, progress: Progress | None = None)
     worker = Worker(engine.database, engine.log, shadow, engine.clock, name=bound.name + BUILDING)
     watch = None if progress is None else lambda position, head: progress(bound.name, position, head)
     for _ in range(1_000):
-        cursor = worker.catch_up(until_lag=BATCH, progress=watch)
+        cursor = worker.catch_up(until_lag=NEAR, progress=watch)
         if cursor is None:
             if _finished(engine, bound, started):
                 return

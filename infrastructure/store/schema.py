@@ -193,13 +193,15 @@ def _prepare_sqlite(database: Database) -> None:
     empty_reader = database.access != "write" and (database.absent or database.path is None)
     with guard(), database.views.connect() as connection:
         run = connection.exec_driver_sql
-        version = run("PRAGMA user_version").scalar_one()
+        # In this order, so that a book that another process makes meanwhile is never seen by halves.
+        filled = run("SELECT count(*) FROM sqlite_master").scalar_one()
         ours = run("PRAGMA application_id").scalar_one() == APPLICATION_ID
+        version = run("PRAGMA user_version").scalar_one()
         if ours and version:
             check_version(version)
             if version == SCHEMA_VERSION:
                 return
-        if not ours and run("SELECT count(*) FROM sqlite_master").scalar_one():
+        if filled and not ours:
             raise StoreError(
                 "this SQLite file belongs to another program; point minutebook to another file "
                 "(this one was left untouched)",

@@ -133,8 +133,13 @@ class _Walk:
             known = TOPICS.get(topic)
             if known is None or schema > known.class_version:
                 self.unknown += 1
-            else:
+            elif schema < known.class_version:
                 self._check_facts(wanted, topic, schema, facts)
+            else:
+                try:
+                    known.__pydantic_validator__.validate_json(facts)
+                except ValueError:
+                    self._check_facts(wanted, topic, schema, facts)
         self.position = wanted
 
     def compare(self, head: int, link: bytes) -> None:

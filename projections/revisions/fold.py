@@ -14,8 +14,8 @@ from ...domain.events import LoggedEvent
 from ..projection import Projection
 from .tables import RevisionTables
 
-Content: TypeAlias = dict[str, Any]
-"""An entry as stored, without its row number and validity."""
+Content: TypeAlias = tuple[Any, ...]
+"""An entry in plain values: (entry, text, since, candidates, run, session, messages, actor, trust, shared)."""
 
 
 class Revisions(RevisionTables, Projection):
@@ -32,6 +32,7 @@ class Revisions(RevisionTables, Projection):
         fold = _Fold(self, connection)
         for event in events:
             fold.take(event)
+        fold.flush()
 
 
 @dataclass
@@ -48,12 +49,15 @@ class _Fold:
         self.tables = tables
         self.connection = connection
         self.documents: dict[str, _Document] = {}
+        self.new: dict[int, dict[str, Any]] = {}
+        self.staged: dict[int, list[Content]] = {}
         self.last_row: int | None = None
 
     def take(self, event: LoggedEvent) -> None:
         match event.body:
             case catalogue.RevisionPrepared() as body:
-                self.connection.execute(insert(self.tables.revisions), _prepared(event, body))
+                self.new[event.position] = _prepared(event, body)
+                self.staged[event.position] = _contents(body)
             case catalogue.RevisionCommitted() as body:
                 self._decide(event, body.revision, "committed", None)
             case catalogue.RevisionAbandoned() as body:
@@ -61,47 +65,69 @@ class _Fold:
             case _:
                 pass
 
+    def flush(self) -> None:
+        """Writes the revisions of this batch; what is still prepared keeps its entries staged for a later batch."""
+        for position, row in self.new.items():
+            if row["status"] == "prepared":
+                row["staged"] = _json(self.staged[position])
+        if self.new:
+            self.connection.execute(insert(self.tables.revisions), list(self.new.values()))
+
     def _decide(self, event: LoggedEvent, revision: int, status: str, reason: str | None) -> None:
-        table = self.tables.revisions
-        statement = select(table.c.prepared, table.c.kind, table.c.staged).where(
-            table.c.workspace == event.workspace, table.c.revision == revision, table.c.status == "prepared"
-        )
-        row = self.connection.execute(statement.order_by(table.c.prepared.desc()).limit(1)).one_or_none()
-        if row is None:
+        found = self._open(event.workspace, revision)
+        if found is None:
             return
+        position, kind, staged = found
         change: dict[str, Any] = {"status": status, "reason": reason, "decided": event.position, "staged": None}
         if status == "committed":
             change["time"] = _time(event)
-            if row.kind != "displaced":
+            if kind != "displaced":
                 change["current_from"] = event.position
-                change["rows"] = self._commit(event, revision, json.loads(row.staged or "[]"))
-        self.connection.execute(update(table).where(table.c.prepared == row.prepared).values(**change))
+                change["rows"] = self._commit(event, revision, staged)
+        if position in self.new:
+            self.new[position].update(change)
+        else:
+            table = self.tables.revisions
+            self.connection.execute(update(table).where(table.c.prepared == position).values(**change))
+
+    def _open(self, workspace: str, revision: int) -> tuple[int, str, list[Content]] | None:
+        """The prepared revision of that number: its position, its kind and its entries."""
+        for position, row in reversed(self.new.items()):
+            if (row["workspace"], row["revision"], row["status"]) == (workspace, revision, "prepared"):
+                return position, row["kind"], self.staged[position]
+        table = self.tables.revisions
+        statement = select(table.c.prepared, table.c.kind, table.c.staged).where(
+            table.c.workspace == workspace, table.c.revision == revision, table.c.status == "prepared"
+        )
+        stored = self.connection.execute(statement.order_by(table.c.prepared.desc()).limit(1)).one_or_none()
+        if stored is None:
+            return None
+        contents = [_plain(content) for content in json.loads(stored.staged or "[]")]
+        return stored.prepared, stored.kind, contents
 
     def _commit(self, event: LoggedEvent, revision: int, staged: list[Content]) -> str:
         """Closes the entries that went or changed, opens the new ones, and returns the order as row numbers."""
         document = self._document(event.workspace)
-        waiting: dict[str, list[tuple[int, Content]]] = {}
+        waiting: dict[Content, list[int]] = {}
         for number, content in document.rows:
-            waiting.setdefault(content["entry"], []).append((number, content))
+            waiting.setdefault(content, []).append(number)
         rows: list[tuple[int, Content]] = []
-        opened: list[Content] = []
+        opened: list[dict[str, Any]] = []
         for content in staged:
-            same = next((kept for kept in waiting.get(content["entry"], ()) if kept[1] == content), None)
-            if same is not None:
-                waiting[content["entry"]].remove(same)
-                rows.append(same)
+            same = waiting.get(content)
+            if same:
+                rows.append((same.pop(0), content))
             else:
                 number = self._next_row()
                 rows.append((number, content))
                 opened.append(_opened(event, number, revision, content))
-        closed = [number for gone in waiting.values() for number, _ in gone]
         entries = self.tables.entries
-        for number in sorted(closed):
+        for number in sorted(number for gone in waiting.values() for number in gone):
             self.connection.execute(update(entries).where(entries.c.row == number).values(until=revision))
         if opened:
             self.connection.execute(insert(entries), opened)
         document.rows = rows
-        return json.dumps([number for number, _ in rows], separators=(",", ":"))
+        return _json([number for number, _ in rows])
 
     def _document(self, workspace: str) -> _Document:
         found = self.documents.get(workspace)
@@ -154,40 +180,61 @@ def _prepared(event: LoggedEvent, body: catalogue.RevisionPrepared) -> dict[str,
         "reason": None,
         "input_tokens": body.usage.input_tokens,
         "output_tokens": body.usage.output_tokens,
-        "staged": _json(_staged(event, body)),
+        "staged": None,
         "rows": "[]",
     }
 
 
-def _staged(event: LoggedEvent, body: catalogue.RevisionPrepared) -> list[Content]:
+def _contents(body: catalogue.RevisionPrepared) -> list[Content]:
     # After an erasure (E8) the texts are gone: the entries stay, empty, as the tombstones say.
     texts = list(body.content.get("entries", ()))
     texts.extend([""] * (len(body.entries) - len(texts)))
     return [
-        {
-            "entry": fact.entry,
-            "text": text,
-            "blame": fact.since,
-            "candidates": _json(fact.candidates),
-            "run": fact.run,
-            "session": fact.session,
-            "messages": _json(fact.messages),
-            "actor": fact.actor,
-            "trust": fact.trust,
-            "shared": int(fact.shared),
-        }
+        (
+            fact.entry,
+            text,
+            fact.since,
+            fact.candidates,
+            fact.run,
+            fact.session,
+            fact.messages,
+            fact.actor,
+            fact.trust,
+            int(fact.shared),
+        )
         for fact, text in zip(body.entries, texts, strict=False)
     ]
 
 
-def _opened(event: LoggedEvent, number: int, revision: int, content: Content) -> Content:
-    head = {"row": number, "workspace": event.workspace, "since": revision, "until": None, "position": event.position}
-    return head | content
+def _plain(content: list[Any]) -> Content:
+    return tuple(tuple(value) if isinstance(value, list) else value for value in content)
+
+
+def _opened(event: LoggedEvent, number: int, revision: int, content: Content) -> dict[str, Any]:
+    entry, text, since, candidates, run, session, messages, actor, trust, shared = content
+    return {
+        "row": number,
+        "workspace": event.workspace,
+        "since": revision,
+        "until": None,
+        "position": event.position,
+        "entry": entry,
+        "text": text,
+        "blame": since,
+        "candidates": _json(candidates),
+        "run": run,
+        "session": session,
+        "messages": _json(messages),
+        "actor": actor,
+        "trust": trust,
+        "shared": shared,
+    }
 
 
 def _content(row: Any) -> Content:
-    names = ("entry", "text", "blame", "candidates", "run", "session", "messages", "actor", "trust", "shared")
-    return {name: getattr(row, name) for name in names}
+    candidates, messages = tuple(json.loads(row.candidates)), tuple(json.loads(row.messages))
+    head = (row.entry, row.text, row.blame, candidates, row.run, row.session, messages)
+    return (*head, row.actor, row.trust, row.shared)
 
 
 def _json(value: Any) -> str:

@@ -180,15 +180,15 @@ class Shell:
         return _ID.sub(lambda match: self.ids.get(match[0], match[0]), text)
 
     def _compare(self, shown: list[str], printed: str, where: str) -> None:
-        pattern = "".join(r"(?:.*\n)*?" if line.strip() == "..." else self._line(line) for line in shown)
+        seen: set[str] = set()
+        pattern = "".join(r"(?:.*\n)*?" if line.strip() == "..." else self._line(line, seen) for line in shown)
         lines = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
         match = re.fullmatch(pattern, lines)
         assert match, f"{where}\n--- the page shows\n" + "\n".join(shown) + f"\n--- it printed\n{lines}"
         for name, value in match.groupdict().items():
             self.ids[name.removeprefix("id_").replace("_", "-")] = value
 
-    def _line(self, line: str) -> str:
-        seen: set[str] = set()
+    def _line(self, line: str, seen: set[str]) -> str:
         out, at = "", 0
         for match in _LOOSE.finditer(line):
             out += re.escape(line[at : match.start()])

@@ -11,12 +11,17 @@ from typing import Any
 
 import pytest
 
+import minutebook
 from minutebook.domain.events import TOPICS
+from minutebook.infrastructure.book.memory import Memory
+from minutebook.infrastructure.book.projections import ProjectionsFace
 from minutebook.infrastructure.edges.cli.app import app
 from minutebook.infrastructure.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"
+INSIDE = {(minutebook.Context, "of"), (minutebook.Context, "built")}
+"""Public by name only: the composition root calls them."""
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +94,22 @@ def test_every_event_and_every_setting_is_on_its_page() -> None:
     for name, field in Settings.model_fields.items():
         assert f"| `{name}` |" in settings
         assert field.description
+
+
+def test_every_public_name_is_on_the_page_of_the_python_api() -> None:
+    text = (REFERENCE / "python-api.md").read_text(encoding="utf-8")
+    assert [name for name in minutebook.__all__ if not re.search(rf"\b{name}\b", text)] == []
+    for prefix, cls in (
+        ("book", minutebook.Minutebook),
+        ("session", minutebook.Session),
+        ("run", minutebook.Run),
+        ("context", minutebook.Context),
+        ("memory", Memory),
+        ("projections", ProjectionsFace),
+    ):
+        for name in (name for name in vars(cls) if not name.startswith("_")):
+            found = re.search(rf"(?:\b(?:{prefix}|Minutebook|projections)|`)\.{name}\b", text)
+            assert found or (cls, name) in INSIDE, f"{cls.__name__}.{name}"
 
 
 def test_every_environment_variable_of_the_source_is_on_the_settings_page() -> None:

@@ -18,7 +18,7 @@ from minutebook.domain.identifiers import check_identifier
 from minutebook.domain.operations import Add
 
 SHARED = Path(os.environ.get("MINUTEBOOK_SHARED", Path(__file__).parents[2].parent / "shared")) / "data"
-OWN = Path(__file__).parents[1] / "data" / "own_entries.jsonl"
+OWN = Path(__file__).parents[1] / "data" / "checks" / "entries.jsonl"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data folder is absent")
 
 STRUCTURAL = {

@@ -40,7 +40,7 @@ for number in range(2, 2 + 50 * size, size):
 sys.stderr.write("counted\\n")
 sys.stderr.flush()
 with database.projecting() as connection:
-    connection.exec_driver_sql("INSERT INTO cursors VALUES ('a', 1, 1, 1, 'live', NULL, NULL)")
+    connection.exec_driver_sql("INSERT INTO leases VALUES ('a', 'me', 1, '')")
 sys.stderr.write("projected\\n")
 sys.stderr.flush()
 database.close()
