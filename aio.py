@@ -199,6 +199,9 @@ class Minutebook(_Handle):
     async def session(self, id: str | None = None, resume: bool = False) -> Session:
         return Session(await _call(self._book.session, id, resume))
 
+    async def find_session(self, id: str) -> Session:
+        return Session(await _call(self._book.find_session, id))
+
     async def sessions(self) -> list[Answer]:
         return await _call(self._book.sessions)
 
