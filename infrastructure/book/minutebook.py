@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from ...domain.errors import InputError, MemoryFault, SessionError, StoreError
+from ...domain.identifiers import check_identifier
 from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
@@ -168,7 +169,7 @@ class Minutebook:
         """
         if self._runtime.writes:
             id = id or new_id("s")
-            new = not conversation.known_session(self._runtime, id)
+            new = not conversation.known_session(self._runtime, check_identifier(id))
             conversation.open_session(self._runtime, id)
             if new:
                 self._wake_curator("session_created")

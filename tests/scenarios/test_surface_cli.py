@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -411,6 +413,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("log", "--stream", "x"), "bad_option"),
     (("log", "--since", "yesterday"), "bad_option"),
     (("trace", "99999"), "unknown_position"),
+    (("trace", "9" * 25), "bad_value"),
     (("projections", "rebuild", "nothing"), "unknown_projection"),
     (("projections", "retry", "nothing"), "unknown_projection"),
     (("projections", "skip", "nothing"), "unknown_projection"),
@@ -511,10 +514,18 @@ def test_a_database_that_is_not_ours_is_refused_untouched(command: Any, place: P
     assert database.read_bytes() == b"this is no database, it is a letter to somebody" * 100
 
 
-def test_a_newer_schema_is_refused_unchanged(command: Any, story: Any) -> None:
-    import sqlite3
-    from contextlib import closing
+def test_a_database_that_somebody_holds_is_named(command: Any, story: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINUTEBOOK_LOCK_TIMEOUT_SECONDS", "0.05")
+    with closing(sqlite3.connect(story.root / ".tinyagent/minutebook.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        refused = command("memory", "propose", "add", "The linter is ruff.", "--json")
+        assert (refused.code, refused.refusal["error"]) == (1, "store_locked")
+        # A reader waits for nobody.
+        assert command("context", story.session, "--json").code == 0
+        assert command("session", "list", "--json").code == 0
 
+
+def test_a_newer_schema_is_refused_unchanged(command: Any, story: Any) -> None:
     with closing(sqlite3.connect(story.root / ".tinyagent/minutebook.db")) as raw:
         raw.execute("PRAGMA user_version=9999")
     for arguments in (("status",), ("memory", "propose", "add", "x")):
