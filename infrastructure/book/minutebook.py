@@ -34,6 +34,9 @@ from .projections import ProjectionsFace
 from .run import Run
 from .session import Session
 
+CLOSE_LAG_MAX = 5_000
+"""Events that a closing book still brings into its projections: a fraction of a second."""
+
 DATABASE = Path(".tinyagent") / "minutebook.db"
 
 
@@ -148,9 +151,17 @@ class Minutebook:
             for run in list(self._runs):
                 run._interrupt()
             self._curating.stop()
+            if self._runtime.writes:
+                self._settle()
         finally:
             release(self._runtime.id)
             self._runtime.log.database.close()
+
+    def _settle(self) -> None:
+        """Leaves the projections up to date, unless much is missing: the next reader should not have to pay."""
+        for row in self._runtime.projections.status():
+            if 0 < row.lag <= CLOSE_LAG_MAX:
+                self._runtime.projections.refresh(row.name)
 
     def __enter__(self) -> Minutebook:
         return self
