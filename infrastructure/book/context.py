@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ...domain.context import Built, digest
-from ...domain.message import JSON, ToolResult
+from ...domain.message import JSON, ToolCall, ToolResult
 from ...domain.rendering import Target, losses, to_anthropic, to_openai
 from ...domain.tokens import count_parts, count_text, count_tools
 from ..work.compressor import Looked
@@ -77,12 +77,13 @@ class Context:
     def sizes(self) -> Answer:
         """Tokens by kind (``system``, ``memory``, ``tools``, and each role) and, under ``by_tool``, of tool results."""
         kinds: Counter[str] = Counter()
+        names = {call.id: call.name for line in self.built.lines for call in line.parts if isinstance(call, ToolCall)}
         by_tool: Counter[str] = Counter()
         for line in self.built.lines:
             kinds[line.role] += count_parts(line.parts)
             for part in line.parts:
                 if isinstance(part, ToolResult):
-                    by_tool[part.name or "?"] += count_parts([part])
+                    by_tool[part.name or names.get(part.call_id, "?")] += count_parts([part])
         preamble = self.built.preamble
         kinds["system"] += count_text(preamble.system)
         kinds["memory"] += count_text(preamble.memory)

@@ -136,8 +136,12 @@ class Minutebook:
         except (MemoryFault, StoreError) as error:
             # A bad memory file or a busy lock is named by status; it never keeps a conversation from starting (S3).
             self._curating.last_error = f"{error.code}: {error.message}"
-        for session in looking.sessions_with_open_run(self._runtime):
-            conversation.interrupt_if_dead(self._runtime, session)
+        try:
+            for session in looking.sessions_with_open_run(self._runtime):
+                conversation.interrupt_if_dead(self._runtime, session)
+        except StoreError as error:
+            # A damaged read model must not keep out the very rebuild that mends it; opening a session looks again.
+            self._curating.last_error = f"{error.code}: {error.message}"
         self._curating.start()
 
     def close(self) -> None:

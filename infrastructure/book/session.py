@@ -97,11 +97,15 @@ class Session:
             self._compressor.look(at=at, window=window, system=system, tools=None if tools is None else tuple(tools))
         )
 
-    def compact(self, dry_run: bool = False, window: int | None = None) -> Answer:
-        """Summarises the middle of the session now, whatever the trigger says; a dry run calls no model (C11)."""
+    def compact(self, dry_run: bool = False, window: int | None = None, *, from_originals: bool = False) -> Answer:
+        """Summarises the middle of the session now, whatever the trigger says; a dry run calls no model (C11).
+
+        ``from_originals``: what is summarised already is summarised anew from its originals, under today's policy
+        and summariser, and not from its summary (C7).
+        """
         if not dry_run:
             self._runtime.require_writing("a compaction")
-        return Answer(self._compressor.compact(dry_run=dry_run, window=window))
+        return Answer(self._compressor.compact(dry_run=dry_run, window=window, originals=from_originals))
 
     def compactions(self) -> list[Answer]:
         """Every compaction of the session, also those that were refused, failed or undone, oldest first."""

@@ -13,7 +13,9 @@ from ...domain.events import LoggedEvent
 from ...domain.forms import view
 from ...domain.message import Message, Text, View
 from ...domain.parts import parts_from_json
+from ...domain.streams import compactions_stream
 from ...projections.context import history, queries
+from ...projections.context.epochs import Compacted, Ref
 from .runtime import Runtime
 from .sources import decode
 
@@ -29,6 +31,8 @@ class Seen:
     open_run: str | None
     suspended: bool
     live: str | None
+    fence: int
+    """Version of the stream of decisions, read before everything else: who decides on this look expects it."""
     reported: int | None
     """Tokens of this request in the provider's own count, where the caller gave its usage (M5)."""
 
@@ -42,9 +46,10 @@ class Reader:
         self._messages: dict[int, Message] = {}
         self._usage: dict[int, Usage] = {}
 
-    def see(self, at: int | None = None) -> Seen:
-        """What is visible now, or was at a position (C11)."""
+    def see(self, at: int | None = None, *, originals: bool = False) -> Seen:
+        """What is visible now, or was at a position (C11); ``originals``: with the live summary opened up (C7)."""
         runtime, session = self._runtime, self._session
+        fence = runtime.log.version(compactions_stream(runtime.workspace, session))
         # The head is read first and asked for by name: what is appended meanwhile belongs to the next look.
         head = runtime.log.head().position
         position = head if at is None else min(at, head)
@@ -53,6 +58,8 @@ class Reader:
             epoch = queries.epoch(view, connection, runtime.workspace, session, position)
             row = queries.session_row(view, connection, runtime.workspace, session)
             run = history.open_run(view, connection, runtime.workspace, session, position)
+            if originals:
+                refs = _opened(refs, queries.compacted(view, connection, [ref[1] for ref in refs if ref[0] == "s"]))
         visible = self._join(refs)
         return Seen(
             visible,
@@ -60,6 +67,7 @@ class Reader:
             None if run is None else run.run,
             bool(row is not None and row["suspended"] and at is None),
             None if epoch is None else epoch.live,
+            fence,
             self._reported(visible, 0 if epoch is None else epoch.position),
         )
 
@@ -120,6 +128,15 @@ class Reader:
                 code="projection_damaged",
             )
         return found
+
+
+def _opened(refs: list[Ref], done: Iterable[Compacted]) -> list[Ref]:
+    """The references with every covered message in the place of its summary, and in order."""
+    covers = {item.position: item.covers for item in done}
+    opened: list[Ref] = []
+    for ref in refs:
+        opened.extend([("m", position) for position in covers.get(ref[1], ())] if ref[0] == "s" else [ref])
+    return sorted(opened, key=lambda ref: ref[1])
 
 
 def message_of(event: LoggedEvent) -> Message:

@@ -25,11 +25,11 @@ class State:
         """A book for reading: it may bring a projection up to date, and changes nothing else (M2)."""
         return self._open("look")
 
-    def write(self) -> Minutebook:
-        """A book for changing. Nothing runs behind a command's back: automatic curation is off."""
-        return self._open("write")
+    def write(self, *, automatic: bool = False) -> Minutebook:
+        """A book for changing. Nothing runs behind a command's back unless it says so: automatic curation is off."""
+        return self._open("write", automatic=automatic)
 
-    def _open(self, access: str) -> Minutebook:
+    def _open(self, access: str, *, automatic: bool = False) -> Minutebook:
         if access == "look" and not self.workspace.is_dir():
             from ....domain.errors import InputError
 
@@ -40,7 +40,7 @@ class State:
             self.workspace,
             database=self.database,
             access=access,  # type: ignore[arg-type]
-            automatic=False,
+            automatic=None if automatic else False,
         )
         return self._book
 

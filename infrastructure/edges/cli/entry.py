@@ -12,7 +12,7 @@ import typer
 
 from ....domain.errors import MinutebookError
 from .app import app, state
-from .output import Output
+from .output import Output, safe
 
 DONE, REFUSED, USAGE = 0, 1, 2
 _FLAGS = frozenset({"--json"})
@@ -78,8 +78,12 @@ def _misused(output: Output, error: Any) -> int:
 def _details(output: Output, error: MinutebookError) -> None:
     if output.json:
         return
-    for problem in error.details.get("problems", ())[:20]:
-        output.errors.print(f"  {problem}", style="dim", markup=False)
+    problems = error.details.get("problems", ())
+    for problem in problems[:20]:
+        place = ", ".join(f"{name} {value}" for name, value in problem.items() if name not in ("code", "message"))
+        output.errors.print(f"  {place}: {problem['code']}: {safe(problem['message'])}", style="dim", markup=False)
+    if len(problems) > 20:
+        output.errors.print(f"  and {len(problems) - 20} more", style="dim", markup=False)
 
 
 def _leading(arguments: Sequence[str]) -> int:

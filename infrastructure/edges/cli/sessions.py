@@ -208,8 +208,8 @@ def fork(
 
 @session_app.command("close")
 def close(session: SessionId) -> None:
-    """Say that a session is done; its memory candidates are curated."""
-    book = state.write()
+    """Say that a session is done; memory candidates that wait are curated."""
+    book = state.write(automatic=True)
     found = find(book, session)
     found.close()
     if state.output.json:
