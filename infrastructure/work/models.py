@@ -14,6 +14,7 @@ servers have no structured output, and what comes back is parsed and checked str
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import time
 from collections.abc import Mapping
@@ -35,6 +36,8 @@ BACK_OFF_SECONDS = 1.0
 BACK_OFF_SECONDS_MAX = 30.0
 PASSING = frozenset({408, 425, 429})
 """Refusals of the moment; so is every status from 500 on."""
+SECRETS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+"""Ends of the names of environment variables whose values are never repeated."""
 SAID_CHARS_MAX = 2_000
 """What is kept of a provider's words about a failure."""
 
@@ -119,6 +122,9 @@ class _Named:
             raise ModelUnavailable(_said(error)) from error
         except (exceptions.ModelAPIError, exceptions.UnexpectedModelBehavior) as error:
             raise ModelAnswerUnreadable(_said(error)) from error
+        except (LookupError, ValueError, TypeError, AttributeError) as error:
+            # Tried: an answer without choices is an IndexError of the adapter.
+            raise ModelAnswerUnreadable(f"{type(error).__name__}: {_said(error)}") from error
 
     def _wait(self, attempt: int, error: BaseException | None) -> float:
         """Seconds before the next attempt: what the provider asked for, or twice as long each time, jittered."""
@@ -182,7 +188,12 @@ def _of_status(error: exceptions.ModelHTTPError) -> Exception:
 
 
 def _said(error: BaseException) -> str:
-    return (str(error) or type(error).__name__)[:SAID_CHARS_MAX]
+    """What an error says, without the keys of this environment: a provider may quote the one it refuses."""
+    text = (str(error) or type(error).__name__)[: 4 * SAID_CHARS_MAX]
+    for name, value in os.environ.items():
+        if name.endswith(SECRETS) and len(value) >= 8:
+            text = text.replace(value, f"[{name}]")
+    return text[:SAID_CHARS_MAX]
 
 
 def _completion(response: ModelResponse) -> Completion:
