@@ -211,32 +211,6 @@ def test_a_message_that_arrives_while_the_summary_is_made_is_neither_lost_nor_hi
         assert book.session("s").context().messages[-1]["content"] == "what time is it?"
 
 
-def test_of_two_compressors_one_commits(place: Path, conversation: Any, small: Settings) -> None:
-    barrier = threading.Barrier(2)
-
-    def summarise(request: Any) -> str:
-        barrier.wait(20)
-        return extract(request)
-
-    with (
-        filled(place, conversation(12), settings=small, summarizer=summarise) as book,
-        Minutebook.open(place, settings=small, summarizer=summarise, automatic=False) as other,
-    ):
-        outcomes: list[Any] = []
-        threads = [
-            threading.Thread(target=lambda one=one: outcomes.append(one.session("s").compact()))
-            for one in (book, other)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        assert sorted(outcome["status"] for outcome in outcomes) == ["committed", "rejected"]
-        lost = next(outcome for outcome in outcomes if outcome["status"] == "rejected")
-        assert lost["reason"] == "superseded"
-        covered_once(book, "s")
-
-
 def covered_once(book: Minutebook, session: str) -> None:
     """Every message is visible or covered by exactly one live summary, never both."""
     opened = book.session(session)
