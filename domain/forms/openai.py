@@ -32,11 +32,12 @@ def view(source: JSON) -> View:
     if role == "tool":
         return View("tool", (_result(source),))
     if role == "assistant":
-        return View("assistant", (*_reasoning(source), *_content(source.get("content")), *_said(source)))
-    return View(role, tuple(_content(source.get("content"))))
+        return View("assistant", (*_reasoning(source), *read_content(source.get("content")), *_said(source)))
+    return View(role, tuple(read_content(source.get("content"))))
 
 
-def _content(content: JSON) -> list[Part]:
+def read_content(content: JSON) -> list[Part]:
+    """The parts of a message's content: a text, or a list of parts; nothing for null and the empty text."""
     if content is None or content == "":
         return []
     if isinstance(content, str):
