@@ -148,7 +148,7 @@ def _reasoning(item: dict[str, Any], after: dict[str, Any], where: str) -> Itera
     summary = item.get("summary")
     for entry in summary if isinstance(summary, list) else [None]:
         match entry:
-            case {"type": "summary_text", "text": str()} if len(entry) == 2:
+            case {"type": "summary_text", "text": str(), **rest} if not rest:
                 pass
             case _:
                 yield f"{where}: a summary that is no list of summary_text"

@@ -113,9 +113,17 @@ def _call(item: JSON) -> Part:
 
 def _result(source: dict[str, JSON]) -> ToolResult:
     name = _string(source.get("name"))
-    call = _legacy_id(name) if source.get("role") == "function" else identifier(source.get("tool_call_id"))
+    call = _legacy_id(name) if source.get("role") == "function" else identifier(_answered(source))
     text, media = read_result(source.get("content"))
     return ToolResult(call, text, name, media=media)
+
+
+def _answered(source: dict[str, JSON]) -> JSON:
+    """The id of the call that a tool message answers; SWE-agent keeps it as a list of one."""
+    listed = source.get("tool_call_ids")
+    if "tool_call_id" not in source and isinstance(listed, list) and len(listed) == 1:
+        return listed[0]
+    return source.get("tool_call_id")
 
 
 def read_result(content: JSON) -> tuple[str, tuple[Media, ...]]:
