@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..message import JSON, Form, View
-from . import anthropic, claude_code, codex, openai, openai_responses, pi
+from . import anthropic, claude_code, codex, openai, openai_responses, openhands, pi
 
 FORMS: dict[Form, Callable[[JSON], View]] = {
     "openai": openai.view,
@@ -14,6 +14,7 @@ FORMS: dict[Form, Callable[[JSON], View]] = {
     "pi": pi.view,
     "claude-code": claude_code.view,
     "codex": codex.view,
+    "openhands": openhands.view,
 }
 
 

@@ -16,7 +16,7 @@ from typing import assert_never
 
 from ....domain.catalogue import SkippedLine
 from ....domain.errors import InputError
-from . import chat, claude_code, codex, pi, responses
+from . import chat, claude_code, codex, openhands, pi, responses
 from .conversations import Conversation, split
 from .recognise import count, recognise
 from .rows import read_bytes, rows, too_large
@@ -177,6 +177,8 @@ def _draft(found: Sequence[Row], format: Format, limits: Limits) -> Draft:
             return responses.read(found)
         case "swe-agent":
             return chat.read(found, "openai", told_by_program=True)
+        case "openhands":
+            return openhands.read(found)
         case "anthropic-messages":
             return chat.read(found, "anthropic")
         case _:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ....domain.forms import openai_responses
-from . import chat, claude_code, codex, pi, responses
+from . import chat, claude_code, codex, openhands, pi, responses
 from .values import FORMATS, Format, Row
 
 
@@ -47,6 +47,8 @@ def _format(row: Row) -> Format | None:
         return "claude-code"
     if codex.is_message(row.value):
         return "codex"
+    if openhands.is_message(row.value):
+        return "openhands"
     if chat.is_message(row.value) or openai_responses.speaks(row.value):
         return "openai-chat"
     marked = isinstance(row.value, str) and isinstance(row.about, dict) and row.about.get("form") == "openai-responses"

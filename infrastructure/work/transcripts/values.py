@@ -11,7 +11,15 @@ from ....domain.catalogue import SkippedLine, Usage
 from ....domain.message import JSON, Form, Trust
 
 Format: TypeAlias = Literal[
-    "pi", "claude-code", "codex", "openai-chat", "openai-responses", "anthropic-messages", "tau-bench", "swe-agent"
+    "pi",
+    "claude-code",
+    "codex",
+    "openai-chat",
+    "openai-responses",
+    "anthropic-messages",
+    "tau-bench",
+    "swe-agent",
+    "openhands",
 ]
 """The transcript formats that are recognised; the mapping tables stand in docs/reference/transcripts.md."""
 
@@ -24,6 +32,7 @@ FORMATS: tuple[Format, ...] = (
     "anthropic-messages",
     "tau-bench",
     "swe-agent",
+    "openhands",
 )
 
 Ending: TypeAlias = Literal["", "aborted", "error"]
