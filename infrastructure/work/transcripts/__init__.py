@@ -96,7 +96,7 @@ def read_all(
     found = rows(data, limits, progress)
     digest = hashlib.sha256(data).hexdigest()
     named = None if format == "auto" else next(name for name in FORMATS if name == format)
-    several, others = split(found, count(found))
+    several, others = split(found, count)
     if not several:
         transcript = _transcript(Conversation(found), named, limits, digest)
         if transcript is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ....domain.message import JSON
@@ -26,13 +26,13 @@ class Conversation:
     format: Format | None = None
 
 
-def split(found: Sequence[Row], known: int) -> tuple[list[Conversation], list[Row]]:
+def split(found: Sequence[Row], known: Callable[[Sequence[Row]], int]) -> tuple[list[Conversation], list[Row]]:
     """The conversations in the rows of a file, and its rows that are none.
 
-    No conversations when the file is one itself: when at least as many rows are messages (``known``).
+    No conversations when the file is one itself: when at least as many rows are messages (counted by ``known``).
     """
     nested = [row for row in found if _key(row.value) is not None]
-    if not nested or len(nested) <= known:
+    if not nested or len(nested) <= known(found):
         return [], []
     return [_conversation(row) for row in nested], [row for row in found if _key(row.value) is None]
 

@@ -19,7 +19,7 @@ _TRUST: dict[Role, Trust] = {
     # Derived from everything before it, by a program whose sources this log cannot name: the lowest.
     "summary": "external",
 }
-_SOURCES = frozenset({"user", "agent", "environment"})
+_SOURCES = ("user", "agent", "environment")
 _ENDINGS: dict[str, Ending] = {"error": "error", "stopped": "aborted", "rejected": "aborted"}
 
 
@@ -29,14 +29,17 @@ def is_message(value: JSON) -> bool:
 
 
 def _is_event(value: JSON) -> bool:
-    if not isinstance(value, dict) or value.get("source") not in _SOURCES or not isinstance(value.get("id"), int):
+    if not isinstance(value, dict) or not isinstance(value.get("id"), int):
+        return False
+    if value.get("source") not in _SOURCES:
         return False
     action = isinstance(value.get("action"), str) and isinstance(value.get("args"), dict)
     return action or (isinstance(value.get("observation"), str) and "content" in value)
 
 
 def _word(value: dict[str, JSON]) -> JSON:
-    return value.get("action", value.get("observation"))
+    action = value.get("action")
+    return action if isinstance(action, str) else value.get("observation")
 
 
 def read(rows: Sequence[Row]) -> Draft:
