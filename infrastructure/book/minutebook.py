@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from ...domain.errors import InputError, MemoryFault, SessionError, StoreError
+from ...domain.identifiers import check_identifier
 from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
@@ -32,6 +33,9 @@ from .memory import Memory
 from .projections import ProjectionsFace
 from .run import Run
 from .session import Session
+
+CLOSE_LAG_MAX = 5_000
+"""Events that a closing book still brings into its projections: a fraction of a second."""
 
 DATABASE = Path(".tinyagent") / "minutebook.db"
 
@@ -130,8 +134,12 @@ class Minutebook:
         except (MemoryFault, StoreError) as error:
             # A bad memory file or a busy lock is named by status; it never keeps a conversation from starting (S3).
             self._curating.last_error = f"{error.code}: {error.message}"
-        for session in looking.sessions_with_open_run(self._runtime):
-            conversation.interrupt_if_dead(self._runtime, session)
+        try:
+            for session in looking.sessions_with_open_run(self._runtime):
+                conversation.interrupt_if_dead(self._runtime, session)
+        except StoreError as error:
+            # A damaged read model must not keep out the very rebuild that mends it; opening a session looks again.
+            self._curating.last_error = f"{error.code}: {error.message}"
         self._curating.start()
 
     def close(self) -> None:
@@ -143,9 +151,17 @@ class Minutebook:
             for run in list(self._runs):
                 run._interrupt()
             self._curating.stop()
+            if self._runtime.writes:
+                self._settle()
         finally:
             release(self._runtime.id)
             self._runtime.log.database.close()
+
+    def _settle(self) -> None:
+        """Leaves the projections up to date, unless much is missing: the next reader should not have to pay."""
+        for row in self._runtime.projections.status():
+            if 0 < row.lag <= CLOSE_LAG_MAX:
+                self._runtime.projections.refresh(row.name)
 
     def __enter__(self) -> Minutebook:
         return self
@@ -164,7 +180,7 @@ class Minutebook:
         """
         if self._runtime.writes:
             id = id or new_id("s")
-            new = not conversation.known_session(self._runtime, id)
+            new = not conversation.known_session(self._runtime, check_identifier(id))
             conversation.open_session(self._runtime, id)
             if new:
                 self._wake_curator("session_created")

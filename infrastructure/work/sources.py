@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import orjson
 
-from ...domain.errors import MessageError
+from ...domain.errors import InputError, MessageError
 from ...domain.forms import guess, view
 from ...domain.forms.openai_responses import speaks
 from ...domain.message import JSON, Form, ToolCall, ToolResult, Trust, View
@@ -62,6 +62,32 @@ def from_caller(message: Any, *, bytes_max: int) -> Source:
     if "content" not in source and not source.get("tool_calls"):
         raise MessageError("a message needs 'content' (or 'tool_calls'); add it", code="bad_message")
     return encode(source, guess(source), bytes_max=bytes_max)
+
+
+def preamble_parts(system: Any, tools: Any) -> tuple[str | None, tuple[JSON, ...] | None]:
+    """A caller's system prompt and tool schemas, when they can be sent.
+
+    Raises InputError ``bad_system``, ``bad_tools``.
+    """
+    if system is not None:
+        if not isinstance(system, str):
+            raise InputError(f"the system prompt must be text, not {type(system).__name__}", code="bad_system")
+        try:
+            system.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"the system prompt holds half a surrogate pair at character {error.start}; remove it",
+                code="bad_system",
+            ) from error
+    if tools is None:
+        return system, None
+    if not isinstance(tools, (list, tuple)) or not all(isinstance(tool, dict) for tool in tools):
+        raise InputError("tools must be a list of schemas, each a dictionary", code="bad_tools")
+    try:
+        json.dumps(tools, allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the tool schemas are no JSON that can be sent: {error}", code="bad_tools") from error
+    return system, tuple(tools)
 
 
 def encode(source: JSON, form: Form, *, bytes_max: int, trust: Trust | None = None) -> Source:

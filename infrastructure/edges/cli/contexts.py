@@ -55,10 +55,13 @@ def compact(
     session: SessionId,
     window: Window = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be hidden; call no model.")] = False,
+    from_originals: Annotated[
+        bool, typer.Option("--from-originals", help="Summarise anew what is summarised already, from its originals.")
+    ] = False,
 ) -> None:
     """Summarise the middle of a session now; the originals stay."""
     book = state.look() if dry_run else state.write()
-    _print(find(book, session).compact(dry_run=dry_run, window=window), dry_run=dry_run)
+    _print(find(book, session).compact(dry_run=dry_run, window=window, from_originals=from_originals), dry_run=dry_run)
 
 
 @compaction_app.command("undo")

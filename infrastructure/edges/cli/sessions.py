@@ -218,8 +218,10 @@ def fork(
 @session_app.command("close")
 def close(session: SessionId) -> None:
     """Say that a session is done; memory candidates that wait are curated."""
-    book = state.write(automatic=True)
-    found = find(book, session)
+    # Found by a look first: a book that opens with its curator would curate for a session that is not there.
+    name = find(state.look(), session).id
+    state.close()
+    found = find(state.write(automatic=True), name)
     found.close()
     if state.output.json:
         state.output.document({"session": found.id, "status": "closed"})
