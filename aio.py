@@ -208,6 +208,9 @@ class Minutebook(_Handle):
     async def import_transcript(self, source: Any, **options: Any) -> Answer:
         return await _call(self._book.import_transcript, source, **options)
 
+    async def import_transcripts(self, source: Any, **options: Any) -> list[Answer]:
+        return await _call(self._book.import_transcripts, source, **options)
+
     async def undo_compaction(self, compaction: str) -> Answer:
         return await _call(self._book.undo_compaction, compaction)
 
