@@ -143,8 +143,10 @@ class Session:
     async def context(self, at: int | None = None, **options: Any) -> Context:
         return await _call(self._session.context, at, **options)
 
-    async def compact(self, dry_run: bool = False, window: int | None = None) -> Answer:
-        return await _call(self._session.compact, dry_run, window)
+    async def compact(
+        self, dry_run: bool = False, window: int | None = None, *, from_originals: bool = False
+    ) -> Answer:
+        return await _call(self._session.compact, dry_run, window, from_originals=from_originals)
 
     async def backtest(self, **overrides: Any) -> Answer:
         return await _call(partial(self._session.backtest, **overrides))
@@ -206,11 +208,17 @@ class Minutebook(_Handle):
     async def session(self, id: str | None = None, resume: bool = False) -> Session:
         return Session(await _call(self._book.session, id, resume))
 
+    async def find_session(self, id: str) -> Session:
+        return Session(await _call(self._book.find_session, id))
+
     async def sessions(self) -> list[Answer]:
         return await _call(self._book.sessions)
 
     async def import_transcript(self, source: Any, **options: Any) -> Answer:
         return await _call(self._book.import_transcript, source, **options)
+
+    async def import_transcripts(self, source: Any, **options: Any) -> list[Answer]:
+        return await _call(self._book.import_transcripts, source, **options)
 
     async def undo_compaction(self, compaction: str) -> Answer:
         return await _call(self._book.undo_compaction, compaction)

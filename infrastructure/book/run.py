@@ -7,19 +7,23 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ...domain.catalogue import Usage
-from ...domain.errors import MinutebookError, SessionError
+from ...domain.errors import InputError, MinutebookError, SessionError
 from ...domain.message import JSON, Trust
 from ..work.conversation import Entry, RunRef, end_run, interrupt, record
 from ..work.leases import Lease
 from ..work.proposals import propose
 from ..work.recalling import recall_for_model
 from ..work.runtime import new_id
-from ..work.sources import from_caller
+from ..work.sources import from_caller, preamble_parts
 from .answers import Answer
 from .context import Context
 
 if TYPE_CHECKING:
     from .session import Session
+
+
+TOKENS_MAX = 2**53
+"""Of one reported usage: what every reader of JSON keeps exact; sums of many stay within the columns."""
 
 
 class Run:
@@ -90,10 +94,12 @@ class Run:
 
         ``system`` and ``tools`` are the caller's own prompt and tool schemas (OpenAI or Anthropic form): both
         are counted and seen; the memory block comes last in the system prompt.
-        Raises ContextWindowExceeded, or CompactionFailed when a summary was needed and did not come.
+        Raises ContextWindowExceeded, or CompactionFailed when a summary was needed and did not come; InputError
+        ``bad_system``, ``bad_tools``.
         """
         self._require_open()
-        return self._session._shown_context(self._ref, self._lease, system=system or "", tools=tuple(tools or ()))
+        said, schemas = preamble_parts(system, tools)
+        return self._session._shown_context(self._ref, self._lease, system=said or "", tools=schemas or ())
 
     def memory(self, operation: JSON, source: Trust | None = None, *, call_id: str | None = None) -> Answer:
         """Answers the model's call of the ``memory`` tool; writes nothing but the candidate (D2).
@@ -191,7 +197,7 @@ def message_ids(given: str | Sequence[str] | None, count: int, single: bool) -> 
 
 
 def usage_of(usage: Any) -> Usage | None:
-    """Usage out of a dictionary or an SDK object, in OpenAI's or Anthropic's names."""
+    """Usage out of a dictionary or an SDK object, in OpenAI's or Anthropic's names. Raises InputError ``bad_usage``."""
     if usage is None or isinstance(usage, Usage):
         return usage
 
@@ -199,6 +205,8 @@ def usage_of(usage: Any) -> Usage | None:
         for name in names:
             value = usage.get(name) if isinstance(usage, dict) else getattr(usage, name, None)
             if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+                if value > TOKENS_MAX:
+                    raise InputError(f"{name} is {value:,} tokens, which no provider reports", code="bad_usage")
                 return value
         return 0
 

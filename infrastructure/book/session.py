@@ -17,7 +17,7 @@ from ..work.leases import Lease, renew_lease
 from ..work.recalling import recall_in_session
 from ..work.requests import Requests
 from ..work.runtime import new_id
-from ..work.sources import from_caller
+from ..work.sources import from_caller, preamble_parts
 from .answers import Answer, RecordedMessage
 from .context import Context
 from .run import Run, message_ids, usage_of
@@ -97,15 +97,18 @@ class Session:
         Raises CompactionNeeded when it would not fit the window without a summary, InputError ``unknown_position``.
         """
         self._runtime.require_position(at)
-        return Context.of(
-            self._compressor.look(at=at, window=window, system=system, tools=None if tools is None else tuple(tools))
-        )
+        said, schemas = preamble_parts(system, tools)
+        return Context.of(self._compressor.look(at=at, window=window, system=said, tools=schemas))
 
-    def compact(self, dry_run: bool = False, window: int | None = None) -> Answer:
-        """Summarises the middle of the session now, whatever the trigger says; a dry run calls no model (C11)."""
+    def compact(self, dry_run: bool = False, window: int | None = None, *, from_originals: bool = False) -> Answer:
+        """Summarises the middle of the session now, whatever the trigger says; a dry run calls no model (C11).
+
+        ``from_originals``: what is summarised already is summarised anew from its originals, under today's policy
+        and summariser, and not from its summary (C7).
+        """
         if not dry_run:
             self._runtime.require_writing("a compaction")
-        return Answer(self._compressor.compact(dry_run=dry_run, window=window))
+        return Answer(self._compressor.compact(dry_run=dry_run, window=window, originals=from_originals))
 
     def backtest(
         self, *, window: int | None = None, threshold: float | None = None, threshold_tokens: int | None = None,

@@ -18,7 +18,7 @@ from ...domain.catalogue import (
 )
 from ...domain.checks import redact_credentials
 from ...domain.curation import Accepted, Candidate, Entry, Rejected, RuleCurator, build_request, decide
-from ...domain.errors import MemoryFault, MinutebookError, StreamConflict
+from ...domain.errors import MemoryFault, MinutebookError, StoreError, StreamConflict
 from ...domain.events import Event, encode_payload
 from ...domain.limits import MemoryLimits
 from ...domain.message import lowest_trust
@@ -98,7 +98,7 @@ class Curating:
 
     def start(self) -> None:
         """The start of a book is a reason to curate what the last one left."""
-        if self._automatic and self._pending_count():
+        if self._automatic and self._waiting() > 0:
             self.wake("start")
 
     def wake(self, reason: str) -> None:
@@ -112,8 +112,16 @@ class Curating:
 
     def wake_at_threshold(self) -> None:
         """A run has succeeded: when enough candidates wait, the curator starts."""
-        if self._automatic and self._pending_count() >= self._runtime.settings.curate_after_events:
+        if self._automatic and self._waiting() >= self._runtime.settings.curate_after_events:
             self.wake("threshold")
+
+    def _waiting(self) -> int:
+        try:
+            return self._pending_count()
+        except StoreError as error:
+            # Whoever ended a run or opened the book asked for no curation: what keeps it off is for status (S3, D6).
+            self.last_error = f"{error.code}: {error.message}"
+            return 0
 
     def stop(self) -> None:
         """The book closes: what was asked for is done now, and waited for a bounded time."""

@@ -18,6 +18,7 @@ from ...domain.catalogue import (
 from ...domain.checks import check_entry, redact_credentials
 from ...domain.errors import InputError, MemoryFault, MinutebookError, SessionError, StreamConflict
 from ...domain.events import Event, encode_payload
+from ...domain.identifiers import check_identifier
 from ...domain.limits import MemoryLimits
 from ...domain.message import JSON, TRUST_ORDER, Trust
 from ...domain.operations import Add, Batch, Line, Operation, Remove, Replace, apply, parse_operation, texts
@@ -137,7 +138,7 @@ def decline(runtime: Runtime, candidate: str) -> dict[str, Any]:
 
 def _decide(runtime: Runtime, candidate: str, what: str) -> dict[str, Any]:
     runtime.require_writing("this")
-    stream = candidate_stream(runtime.workspace, candidate)
+    stream = candidate_stream(runtime.workspace, check_identifier(candidate, what="candidate"))
     last = runtime.log.last(stream)
     if last is None or last.topic != CandidateQuarantined.TOPIC:
         raise MemoryFault(

@@ -8,13 +8,21 @@ from typing import Any, Literal
 
 import orjson
 
-from ...domain.errors import MessageError
+from ...domain.errors import InputError, MessageError
 from ...domain.forms import guess, view
+from ...domain.forms.openai_responses import speaks
 from ...domain.message import JSON, Form, ToolCall, ToolResult, Trust, View
 from ...domain.tokens import count_message, count_source
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
-_ROLE_TRUST: dict[str, Trust] = {"system": "operator", "user": "user", "assistant": "model", "tool": "tool"}
+_ROLE_TRUST: dict[str, Trust] = {
+    "system": "operator",
+    "user": "user",
+    "assistant": "model",
+    "tool": "tool",
+    # A provider's own compaction: derived from everything before it, tool output too.
+    "summary": "external",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +46,14 @@ class Source:
 
 
 def from_caller(message: Any, *, bytes_max: int) -> Source:
-    """A message given in Python: an OpenAI or Anthropic dictionary, or an SDK object with ``model_dump``.
+    """A message given in Python, or an SDK object with ``model_dump``: a dictionary in the OpenAI chat or the
+    Anthropic form, or an item of the OpenAI Responses API.
 
     Raises MessageError ``bad_message``, ``message_too_large`` or ``message_too_deep``.
     """
     source = _plain(message)
+    if "role" not in source and speaks(source):
+        return encode(source, "openai-responses", bytes_max=bytes_max)
     role = source.get("role")
     if not isinstance(role, str) or role not in ROLES:
         raise MessageError(
@@ -51,6 +62,32 @@ def from_caller(message: Any, *, bytes_max: int) -> Source:
     if "content" not in source and not source.get("tool_calls"):
         raise MessageError("a message needs 'content' (or 'tool_calls'); add it", code="bad_message")
     return encode(source, guess(source), bytes_max=bytes_max)
+
+
+def preamble_parts(system: Any, tools: Any) -> tuple[str | None, tuple[JSON, ...] | None]:
+    """A caller's system prompt and tool schemas, when they can be sent.
+
+    Raises InputError ``bad_system``, ``bad_tools``.
+    """
+    if system is not None:
+        if not isinstance(system, str):
+            raise InputError(f"the system prompt must be text, not {type(system).__name__}", code="bad_system")
+        try:
+            system.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"the system prompt holds half a surrogate pair at character {error.start}; remove it",
+                code="bad_system",
+            ) from error
+    if tools is None:
+        return system, None
+    if not isinstance(tools, (list, tuple)) or not all(isinstance(tool, dict) for tool in tools):
+        raise InputError("tools must be a list of schemas, each a dictionary", code="bad_tools")
+    try:
+        json.dumps(tools, allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the tool schemas are no JSON that can be sent: {error}", code="bad_tools") from error
+    return system, tuple(tools)
 
 
 def encode(source: JSON, form: Form, *, bytes_max: int, trust: Trust | None = None) -> Source:
@@ -88,7 +125,8 @@ def _plain(message: Any) -> dict[str, Any]:
         if isinstance(found, dict):
             return found
     raise MessageError(
-        f"a message is a dictionary in OpenAI or Anthropic form, not {type(message).__name__}; pass the dictionary",
+        "a message is a dictionary in OpenAI chat, OpenAI Responses or Anthropic form, "
+        f"not {type(message).__name__}; pass the dictionary",
         code="bad_message",
     )
 

@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import typer
@@ -28,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     output = Output(as_json="--json" in arguments[: _leading(arguments)])
     state.output = output
     try:
-        code = typer.main.get_command(app).main(arguments, prog_name="minutebook", standalone_mode=False)
+        code = _tree().main(arguments, prog_name="minutebook", standalone_mode=False)
     except typer.Abort:
         code = 130
     except MinutebookError as error:
@@ -60,6 +61,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     finally:
         state.close()
     raise SystemExit(code if isinstance(code, int) else DONE)
+
+
+@cache
+def _tree() -> Any:
+    """The command tree: reading every signature takes longer than most commands, so it is made once."""
+    return typer.main.get_command(app)
 
 
 def _misused(output: Output, error: Any) -> int:
