@@ -37,9 +37,7 @@ def test_a_fact_is_what_only_the_hidden_range_shows_and_a_later_turn_uses(new_ta
     hidden.user("Never deploy the ledger service on a Friday evening. See src/known.py and src/unused.py.")
     hidden.tool("ls", {"path": "src"}, "src/listed.py src/quiet.py")
     visible.user("Now src/known.py.")
-    later.assistant(
-        "I change src/listed.py and src/known.py; the ledger service must not deploy on Friday evening."
-    )
+    later.assistant("I change src/listed.py and src/known.py; the ledger service must not deploy on Friday evening.")
     facts, constraints = facts_of(hidden.messages, visible.messages, later.messages)
     assert facts == {"src/listed.py"}
     assert len(constraints) == 1
