@@ -22,7 +22,7 @@ from ..store.runner import Projections
 from ..work import conversation, importing, looking, tracing, undoing, verifying
 from ..work.calling import method
 from ..work.curator import Curating
-from ..work.extras import curator_of, summarizer_of
+from ..work.extras import counter_of, curator_of, summarizer_of
 from ..work.identity import register, release
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime, new_id
@@ -94,6 +94,7 @@ class Minutebook:
         access = access or ("read_only" if read_only else "write")
         root = Path(workspace)
         effective = _settings(root, settings)
+        counter = counter_of(effective)
         if access == "write":  # a reader asks no model
             summarizer = summarizer_of(effective) if summarizer is None else summarizer
             curator = curator_of(effective) if curator is None else curator
@@ -108,7 +109,8 @@ class Minutebook:
         owner = register(new_id("r"))
         try:
             log = Log(store)
-            runtime = Runtime(log, Projections(log, standard(effective.projections)), effective, clock or _utc, owner)
+            projections = Projections(log, standard(effective.projections))
+            runtime = Runtime(log, projections, effective, clock or _utc, owner, counter)
             book = cls(
                 runtime,
                 place,

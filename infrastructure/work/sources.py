@@ -11,7 +11,7 @@ import orjson
 from ...domain.errors import InputError, MessageError
 from ...domain.forms import guess, view
 from ...domain.message import JSON, Form, ToolCall, ToolResult, Trust, View
-from ...domain.tokens import count_message, count_source
+from ...domain.tokens import ESTIMATE, Counter, count_message, count_source
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _ROLE_TRUST: dict[str, Trust] = {"system": "operator", "user": "user", "assistant": "model", "tool": "tool"}
@@ -26,6 +26,7 @@ class Source:
     payload: bytes
     encoding: Literal["orjson", "json"]
     tokens: int
+    counter: str
     trust: Trust
 
     @property
@@ -37,7 +38,7 @@ class Source:
         return tuple(part.call_id for part in self.view.parts if isinstance(part, ToolResult))
 
 
-def from_caller(message: Any, *, bytes_max: int) -> Source:
+def from_caller(message: Any, *, bytes_max: int, counter: Counter = ESTIMATE) -> Source:
     """A message given in Python: an OpenAI or Anthropic dictionary, or an SDK object with ``model_dump``.
 
     Raises MessageError ``bad_message``, ``message_too_large`` or ``message_too_deep``.
@@ -50,7 +51,7 @@ def from_caller(message: Any, *, bytes_max: int) -> Source:
         )
     if "content" not in source and not source.get("tool_calls"):
         raise MessageError("a message needs 'content' (or 'tool_calls'); add it", code="bad_message")
-    return encode(source, guess(source), bytes_max=bytes_max)
+    return encode(source, guess(source), bytes_max=bytes_max, counter=counter)
 
 
 def preamble_parts(system: Any, tools: Any) -> tuple[str | None, tuple[JSON, ...] | None]:
@@ -79,7 +80,9 @@ def preamble_parts(system: Any, tools: Any) -> tuple[str | None, tuple[JSON, ...
     return system, tuple(tools)
 
 
-def encode(source: JSON, form: Form, *, bytes_max: int, trust: Trust | None = None) -> Source:
+def encode(
+    source: JSON, form: Form, *, bytes_max: int, trust: Trust | None = None, counter: Counter = ESTIMATE
+) -> Source:
     """Encodes an original of a known form so that it comes back equal."""
     data, encoding = _exact(source)
     if len(data) > bytes_max:
@@ -95,8 +98,9 @@ def encode(source: JSON, form: Form, *, bytes_max: int, trust: Trust | None = No
         if seen.role == "user" and any(isinstance(part, ToolResult) for part in seen.parts):
             trust = "tool"
     # A transcript's rows hold much that no model is shown: only what they say is counted.
-    tokens = count_source(source) if form in ("openai", "anthropic") else count_message(seen.parts)
-    return Source(form, seen, b'{"source":' + data + b"}", encoding, tokens, trust)
+    own = form in ("openai", "anthropic")
+    tokens = count_source(source, counter.count) if own else count_message(seen.parts, counter.count)
+    return Source(form, seen, b'{"source":' + data + b"}", encoding, tokens, counter.name, trust)
 
 
 def decode(payload: bytes, encoding: str) -> JSON:
