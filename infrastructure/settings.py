@@ -135,6 +135,11 @@ class Settings(BaseModel):
         return _settings(values, origins)
 
     @classmethod
+    def checked(cls, values: Mapping[str, Any]) -> Settings:
+        """Settings from values alone, whatever files and environment say. Raises InputError ``bad_setting``."""
+        return _settings(values, dict.fromkeys(values, "argument"))
+
+    @classmethod
     def explain(
         cls, workspace: Path | None = None, *, environ: Mapping[str, str] | None = None
     ) -> list[tuple[str, Any, str]]:

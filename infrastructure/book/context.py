@@ -9,7 +9,7 @@ from typing import Any
 
 from ...domain.context import Built, digest
 from ...domain.message import JSON, ToolCall, ToolResult
-from ...domain.rendering import Target, losses, to_anthropic, to_openai
+from ...domain.rendering import TARGETS, Target, losses, to_anthropic, to_openai, to_openai_responses
 from ...domain.tokens import count_parts, count_text, count_tools
 from ..work.compressor import Looked
 from .answers import Answer
@@ -20,7 +20,8 @@ class Context:
     """What a model sees at ``position``: always a legal request that fits ``window`` less the reserve (C9).
 
     ``messages`` are neutral dictionaries (``position``, ``id``, ``role``, ``content``, ``state``, ``covers``);
-    ``to_openai()`` and ``to_anthropic()`` render the request. ``proved``: a recorded digest equals this one (C11).
+    ``to_openai()``, ``to_openai_responses()`` and ``to_anthropic()`` render the request. ``proved``: a recorded
+    digest equals this one (C11).
     """
 
     session: str
@@ -103,11 +104,15 @@ class Context:
     @cached_property
     def losses(self) -> dict[Target, tuple[str, ...]]:
         """What each rendering could not carry as it was given, one line each (M1)."""
-        return {"openai": losses(self.built, "openai"), "anthropic": losses(self.built, "anthropic")}
+        return {target: losses(self.built, target) for target in TARGETS}
 
     def to_openai(self) -> dict[str, Any]:
         """Arguments for the OpenAI chat API: ``messages`` and, when there are any, ``tools``."""
         return to_openai(self.built)
+
+    def to_openai_responses(self) -> dict[str, Any]:
+        """Arguments for the OpenAI Responses API: ``input`` and, when there are any, ``instructions`` and ``tools``."""
+        return to_openai_responses(self.built)
 
     def to_anthropic(self) -> dict[str, Any]:
         """Arguments for the Anthropic messages API: ``messages`` and, when there are any, ``system`` and ``tools``."""

@@ -225,9 +225,26 @@ class Minutebook:
         session: str | None = None,
         progress: Progress | None = None,
     ) -> Answer:
-        """Records a transcript file; the same file again adds only its new tail. Raises ``bad_transcript``."""
+        """Records a transcript file; the same file again adds only its new tail. Raises ``bad_transcript``.
+
+        A file of several conversations is refused with ``several_conversations``: see ``import_transcripts``.
+        """
         data = Path(source) if isinstance(source, str) else source
-        return Answer(importing.import_answer(self._runtime, data, format=format, session=session, progress=progress))
+        done = importing.import_transcript(self._runtime, data, format=format, session=session, progress=progress)
+        return Answer(importing.answer(done))
+
+    def import_transcripts(
+        self,
+        source: str | Path | bytes,
+        *,
+        format: str = "auto",
+        session: str | None = None,
+        progress: Progress | None = None,
+    ) -> list[Answer]:
+        """Records every conversation of a file as a session of its own; most files hold one."""
+        data = Path(source) if isinstance(source, str) else source
+        done = importing.import_transcripts(self._runtime, data, format=format, session=session, progress=progress)
+        return [Answer(importing.answer(one)) for one in done]
 
     def undo_compaction(self, compaction: str) -> Answer:
         """Takes the live compaction back; last in, first out (C7)."""

@@ -22,7 +22,7 @@ from ...domain.streams import runs_stream, session_stream
 from .conversation import Entry, interrupt_if_dead, message_event, open_session, run_is_open
 from .runtime import Runtime
 from .sources import decode, encode
-from .transcripts import ImportedMessage, ImportedRun, Progress, Transcript, pieces, read, tail
+from .transcripts import ImportedMessage, ImportedRun, Progress, Transcript, pieces, read, read_all, tail
 
 BATCH_EVENTS = 500
 """Events of one append at least: whole runs, so that an import that is killed leaves no run open."""
@@ -54,10 +54,32 @@ def import_transcript(
     """Records what a transcript holds and the log does not. Raises InputError ``bad_transcript``.
 
     The same file again changes nothing; a file that has grown adds its tail; one whose past was changed is
-    refused with ``message_conflict``. Imported runs never feed memory by themselves (S3, D3).
+    refused with ``message_conflict``. Imported runs never feed memory by themselves (S3, D3). A file of several
+    conversations is refused with ``several_conversations``: see ``import_transcripts``.
     """
     runtime.require_writing("an import")
-    transcript = read(data, format=format, progress=progress)
+    return _import(runtime, read(data, format=format, progress=progress), session)
+
+
+def import_transcripts(
+    runtime: Runtime,
+    data: Path | bytes,
+    *,
+    format: str = "auto",
+    session: str | None = None,
+    progress: Progress | None = None,
+) -> list[Imported]:
+    """Records every conversation of a file as a session of its own, in their order; each as ``import_transcript``.
+
+    ``session`` can name only one: InputError ``several_conversations`` for a file that holds more.
+    """
+    if session is not None:
+        return [import_transcript(runtime, data, format=format, session=session, progress=progress)]
+    runtime.require_writing("an import")
+    return [_import(runtime, one, None) for one in read_all(data, format=format, progress=progress)]
+
+
+def _import(runtime: Runtime, transcript: Transcript, session: str | None) -> Imported:
     session = session or transcript.session or f"import-{transcript.digest[:12]}"
     check_identifier(session)
     known = _known(runtime, session)
@@ -220,16 +242,8 @@ def _record_import(
     )
 
 
-def import_answer(
-    runtime: Runtime,
-    data: Path | bytes,
-    *,
-    format: str = "auto",
-    session: str | None = None,
-    progress: Progress | None = None,
-) -> dict[str, object]:
-    """What the command line prints of an import."""
-    done = import_transcript(runtime, data, format=format, session=session, progress=progress)
+def answer(done: Imported) -> dict[str, object]:
+    """What the command line prints of one import."""
     return {
         "session": done.session,
         "format": done.format,

@@ -10,11 +10,19 @@ import orjson
 
 from ...domain.errors import InputError, MessageError
 from ...domain.forms import guess, view
+from ...domain.forms.openai_responses import speaks
 from ...domain.message import JSON, Form, ToolCall, ToolResult, Trust, View
 from ...domain.tokens import ESTIMATE, Counter, count_message, count_source
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
-_ROLE_TRUST: dict[str, Trust] = {"system": "operator", "user": "user", "assistant": "model", "tool": "tool"}
+_ROLE_TRUST: dict[str, Trust] = {
+    "system": "operator",
+    "user": "user",
+    "assistant": "model",
+    "tool": "tool",
+    # A provider's own compaction: derived from everything before it, tool output too.
+    "summary": "external",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +47,14 @@ class Source:
 
 
 def from_caller(message: Any, *, bytes_max: int, counter: Counter = ESTIMATE) -> Source:
-    """A message given in Python: an OpenAI or Anthropic dictionary, or an SDK object with ``model_dump``.
+    """A message given in Python, or an SDK object with ``model_dump``: a dictionary in the OpenAI chat or the
+    Anthropic form, or an item of the OpenAI Responses API.
 
     Raises MessageError ``bad_message``, ``message_too_large`` or ``message_too_deep``.
     """
     source = _plain(message)
+    if "role" not in source and speaks(source):
+        return encode(source, "openai-responses", bytes_max=bytes_max)
     role = source.get("role")
     if not isinstance(role, str) or role not in ROLES:
         raise MessageError(
@@ -118,7 +129,8 @@ def _plain(message: Any) -> dict[str, Any]:
         if isinstance(found, dict):
             return found
     raise MessageError(
-        f"a message is a dictionary in OpenAI or Anthropic form, not {type(message).__name__}; pass the dictionary",
+        "a message is a dictionary in OpenAI chat, OpenAI Responses or Anthropic form, "
+        f"not {type(message).__name__}; pass the dictionary",
         code="bad_message",
     )
 

@@ -5,9 +5,14 @@ This file belongs to the extra ``tokens`` and is imported only where a setting n
 
 from __future__ import annotations
 
-import bpe_openai  # type: ignore[import-untyped]
+import warnings
 
 from ...domain.tokens import Counter
+
+with warnings.catch_warnings():
+    # It reads its data by a function that Python 3.11 and 3.12 call deprecated and 3.13 does not.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import bpe_openai  # type: ignore[import-untyped]
 
 BLOCK = 32_768
 """Characters that are counted at once: the library refuses 200,000 tokens in one piece. A cut adds a token at most."""

@@ -19,16 +19,20 @@ def context(
     session: SessionId,
     at: Annotated[int | None, typer.Option(help="As of this position of the log.")] = None,
     window: Window = None,
-    as_: Annotated[str, typer.Option("--as", help="neutral, openai or anthropic.")] = "neutral",
+    as_: Annotated[str, typer.Option("--as", help="neutral, openai, openai-responses or anthropic.")] = "neutral",
 ) -> None:
     """What a model would see now, or saw at a position."""
     out = state.output
-    if as_ not in ("neutral", "openai", "anthropic"):
-        raise InputError(f"--as takes neutral, openai or anthropic, not {as_!r}", code="bad_renderer")
+    if as_ not in ("neutral", "openai", "openai-responses", "anthropic"):
+        raise InputError(f"--as takes neutral, openai, openai-responses or anthropic, not {as_!r}", code="bad_renderer")
     book = state.look()
     found = find(book, session).context(at=at, window=window)
-    if as_ != "neutral":
-        out.document(found.to_openai() if as_ == "openai" else found.to_anthropic())
+    if as_ == "openai":
+        out.document(found.to_openai())
+    elif as_ == "openai-responses":
+        out.document(found.to_openai_responses())
+    elif as_ == "anthropic":
+        out.document(found.to_anthropic())
     elif out.json:
         out.document(found.answer())
     else:
