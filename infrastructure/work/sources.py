@@ -54,7 +54,7 @@ def from_caller(message: Any, *, bytes_max: int, counter: Counter = ESTIMATE) ->
     """
     source = _plain(message)
     if "role" not in source and speaks(source):
-        return encode(source, "openai-responses", bytes_max=bytes_max)
+        return encode(source, "openai-responses", bytes_max=bytes_max, counter=counter)
     role = source.get("role")
     if not isinstance(role, str) or role not in ROLES:
         raise MessageError(

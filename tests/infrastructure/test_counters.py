@@ -80,6 +80,25 @@ def test_the_name_of_the_counter_is_recorded_with_every_count(tmp_path: Path) ->
         assert book.status()["context"]["counter"] == "bpe:o200k-1"
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": [{"type": "text", "text": TEXT}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": TEXT}]},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": TEXT}]},
+        {"type": "function_call_output", "call_id": "c", "output": TEXT},
+    ],
+    ids=["anthropic", "anthropic result", "responses", "responses item"],
+)
+def test_a_message_of_any_form_is_counted_by_it(tmp_path: Path, message: dict[str, Any]) -> None:
+    with Minutebook.open(tmp_path, settings=EXACT, automatic=False) as book:
+        book.session("s").append(message)
+        [(name, tokens)] = recorded(book)
+        exact = vocabulary.counter("o200k").count(TEXT)
+        assert name == "bpe:o200k-1"
+        assert exact < tokens <= exact + 24, "its own text, and the constants of its envelope"
+
+
 def test_the_estimate_is_the_default_and_needs_no_extra(tmp_path: Path) -> None:
     with Minutebook.open(tmp_path, automatic=False) as book:
         book.session("s").append({"role": "user", "content": TEXT})
