@@ -37,7 +37,7 @@ class State:
             )
         if self.database is not None and access == "write" and in_memory(self.database):
             raise InputError(
-                f"{self.database!r} is a database in memory: what a command records in it is gone when the command ends; "
+                f"{self.database!r} is a database in memory: what a command records in it is gone when it ends; "
                 "name a file (sqlite:///book.db)",
                 code="bad_database_url",
             )
