@@ -229,7 +229,7 @@ class Minutebook:
 
         A file of several conversations is refused with ``several_conversations``: see ``import_transcripts``.
         """
-        data = Path(source) if isinstance(source, str) else source
+        data = transcript_source(source)
         done = importing.import_transcript(self._runtime, data, format=format, session=session, progress=progress)
         return Answer(importing.answer(done))
 
@@ -242,7 +242,7 @@ class Minutebook:
         progress: Progress | None = None,
     ) -> list[Answer]:
         """Records every conversation of a file as a session of its own; most files hold one."""
-        data = Path(source) if isinstance(source, str) else source
+        data = transcript_source(source)
         done = importing.import_transcripts(self._runtime, data, format=format, session=session, progress=progress)
         return [Answer(importing.answer(one)) for one in done]
 
@@ -326,6 +326,15 @@ def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
 def _writable(database: Path) -> bool:
     """Whether projections may be brought up to date; an absent book is empty in any case."""
     return not database.exists() or (os.access(database, os.W_OK) and os.access(database.parent, os.W_OK))
+
+
+def transcript_source(source: str | Path | bytes) -> Path | bytes:
+    """A file or the bytes of one. Raises InputError ``bad_value``."""
+    if isinstance(source, str):
+        return Path(source)
+    if isinstance(source, Path | bytes):
+        return source
+    raise InputError(f"a transcript is a path or bytes, not {type(source).__name__}", code="bad_value")
 
 
 def _utc() -> datetime:
