@@ -105,7 +105,7 @@ def test_pictures_and_files_of_items_are_media() -> None:
         Media("file", "", 0, parts[3]),
     )
     output = openai_responses.view({**OUTPUT, "output": parts[:1]})
-    assert output.parts == (ToolResult("c", "", media=(found[0],)),)  # type: ignore[arg-type]
+    assert output.parts == (ToolResult("c", "", media=(found[0],)),)
 
 
 @pytest.mark.parametrize("item", [THOUGHT, CALL, OUTPUT, PATCH, SEARCH, SAID, {"type": "item_reference", "id": "x"}])
@@ -234,7 +234,7 @@ def test_items_are_carried_into_the_other_forms_and_what_is_not_is_said() -> Non
     assert "apply_patch" in json.dumps(chat)
     assert "apply_patch" in json.dumps(blocks)
     for target in ("openai", "anthropic"):
-        found = losses(rendered, target)  # type: ignore[arg-type]
+        found = losses(rendered, target)
         assert any(loss.startswith("m2: reasoning") for loss in found)
         assert any(loss.startswith("m5: part of type 'web_search_call' shown as JSON text") for loss in found)
 

@@ -183,6 +183,7 @@ def test_an_object_of_the_sdk_is_an_item_too_and_nonsense_is_refused(book: Minut
     session = book.session("s")
     session.append(Item())
     assert session.messages() == [ITEMS[2]]
+    nonsense: dict[str, Any]
     for nonsense in ({"type": "king"}, {"type": []}, {"type": "message"}):
         with pytest.raises(MessageError) as refused:
             session.append(nonsense)
