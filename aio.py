@@ -94,6 +94,9 @@ class Run(_Handle):
     async def memory(self, operation: Any, source: Any = None, *, call_id: str | None = None) -> Answer:
         return await _call(self._run.memory, operation, source, call_id=call_id)
 
+    async def recall(self, arguments: Any) -> Answer:
+        return await _call(self._run.recall, arguments)
+
     async def succeed(self, usage: Any = None) -> None:
         await _call(self._run.succeed, usage)
 
@@ -145,8 +148,14 @@ class Session:
     ) -> Answer:
         return await _call(self._session.compact, dry_run, window, from_originals=from_originals)
 
+    async def backtest(self, **overrides: Any) -> Answer:
+        return await _call(partial(self._session.backtest, **overrides))
+
     async def compactions(self) -> list[Answer]:
         return await _call(self._session.compactions)
+
+    async def recall(self, position: int | None = None, **options: Any) -> Answer:
+        return await _call(self._session.recall, position, **options)
 
     async def timeline(self, buckets: int = 50) -> list[Answer]:
         return await _call(self._session.timeline, buckets)

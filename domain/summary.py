@@ -86,7 +86,7 @@ SegmentKind: TypeAlias = Literal["request", "constraint", "decision", "failure",
 class Segment:
     """Something that a summary must represent (C5): its text, and the message that it comes from.
 
-    ``text`` may be shortened (it then ends in an ellipsis); ``position`` is the log position of the source, or
+    ``text`` may be shortened (an ellipsis stands where it was); ``position`` is the log position of the source, or
     None for an item of an earlier summary, which names its sources itself. ``section`` is where it belongs.
     """
 
@@ -95,6 +95,8 @@ class Segment:
     section: SectionId
     position: int | None = None
     id: str = ""
+    whole: str = field(default="", repr=False)
+    """What was shortened to ``text`` (bounded too): a summary may represent any part of it."""
 
     @property
     def tag(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from .message import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
-from .placeholder import clip, important_arguments, one_line, overview, read_json, string_leaves
+from .placeholder import clip, clip_middle, important_arguments, one_line, overview, read_json, string_leaves
 from .segments import segments, user_text
 from .summary import HEADINGS, SECTIONS, Material, Section, Segment, Summary, SummaryRequest, parse, tag, tags, untagged
 from .tokens import estimate
@@ -130,7 +130,8 @@ def _short(segment: Segment, length: int) -> Segment:
     bare, sources = untagged(segment.text), tags(segment.text)
     if len(bare) <= length:
         return segment
-    return replace(segment, text=f"{clip(bare, length)} {tag(*sorted(sources))}" if sources else clip(bare, length))
+    shorter = clip_middle(bare, length) if segment.section == "goal" else clip(bare, length)
+    return replace(segment, text=f"{shorter} {tag(*sorted(sources))}" if sources else shorter)
 
 
 def _ranked(found: Sequence[Segment], earlier: Summary | None) -> Iterator[Segment]:

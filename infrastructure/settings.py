@@ -43,7 +43,10 @@ class Settings(BaseModel):
     summary_tokens_max: int = Field(4_000, ge=200, description="A longer summary is refused (C4).")
     summarizer_model: str | None = Field(
         None,
-        description="Model that summarises, by provider name; unset: the extractive summariser, no model.",
+        description="Model that summarises, as provider:name (extra models); unset: extractive, without a model.",
+    )
+    summarizer_input_tokens: int = Field(
+        60_000, ge=1_000, description="Material of one call of the summariser; more is folded in chunks (C2)."
     )
     summarizer_timeout_seconds: float = Field(120.0, gt=0, description="A later answer is refused (C5).")
 
@@ -62,7 +65,8 @@ class Settings(BaseModel):
     )
     curation_automatic: bool = Field(True, description="Off: only an explicit curate or sync starts the curator.")
     curator_model: str | None = Field(
-        None, description="Model that curates, by provider name; unset: the rule-based curator, no model."
+        None,
+        description="Model that curates, as provider:name (extra models); unset: by rules, without a model.",
     )
     curator_timeout_seconds: float = Field(120.0, gt=0, description="A later answer is refused (D6).")
     curator_answer_bytes_max: int = Field(256_000, ge=1, description="A longer answer is refused unread.")
@@ -125,6 +129,11 @@ class Settings(BaseModel):
         values.update(given)
         origins.update(dict.fromkeys(given, "argument"))
         return _settings(values, origins)
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any]) -> Settings:
+        """Settings from values alone, whatever files and environment say. Raises InputError ``bad_setting``."""
+        return _settings(values, dict.fromkeys(values, "argument"))
 
     @classmethod
     def explain(

@@ -22,6 +22,7 @@ from ..store.runner import Projections
 from ..work import conversation, importing, looking, tracing, undoing, verifying
 from ..work.calling import method
 from ..work.curator import Curating
+from ..work.extras import curator_of, summarizer_of
 from ..work.identity import register, release
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime, new_id
@@ -81,16 +82,21 @@ class Minutebook:
         """Opens the book of a workspace; one open is one runtime (D7). Use it as a context manager.
 
         ``database`` is an SQLAlchemy URL (default: SQLite in the workspace); ``summarizer`` and ``curator`` are
-        objects of the two protocols or plain functions of one argument; ``clock`` returns an aware datetime.
+        objects of the two protocols or plain functions of one argument (when given they win over the settings
+        ``summarizer_model`` and ``curator_model``); ``clock`` returns an aware datetime.
         ``read_only=True`` looks without recovering, freezing, interrupting or writing anything. ``access="look"``
         does the same but may bring projections up to date. ``automatic=False`` starts no curation in the background.
-        Raises InputError, StoreError ``not_a_book``, ``schema_newer``, ``store_locked``, ``store_corrupt``.
+        Raises InputError (``extra_missing`` and others), StoreError ``not_a_book``, ``schema_newer``,
+        ``store_locked``, ``store_corrupt``.
         """
         _usable(summarizer, "summarizer", "summarize")
         _usable(curator, "curator", "curate")
         access = access or ("read_only" if read_only else "write")
         root = Path(workspace)
         effective = _settings(root, settings)
+        if access == "write":  # a reader asks no model
+            summarizer = summarizer_of(effective) if summarizer is None else summarizer
+            curator = curator_of(effective) if curator is None else curator
         place = Workspace.of(root, effective)
         if access == "write":
             root.mkdir(parents=True, exist_ok=True)
@@ -221,7 +227,7 @@ class Minutebook:
 
         A file of several conversations is refused with ``several_conversations``: see ``import_transcripts``.
         """
-        data = Path(source) if isinstance(source, str) else source
+        data = transcript_source(source)
         done = importing.import_transcript(self._runtime, data, format=format, session=session, progress=progress)
         return Answer(importing.answer(done))
 
@@ -234,7 +240,7 @@ class Minutebook:
         progress: Progress | None = None,
     ) -> list[Answer]:
         """Records every conversation of a file as a session of its own; most files hold one."""
-        data = Path(source) if isinstance(source, str) else source
+        data = transcript_source(source)
         done = importing.import_transcripts(self._runtime, data, format=format, session=session, progress=progress)
         return [Answer(importing.answer(one)) for one in done]
 
@@ -318,6 +324,15 @@ def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
 def _writable(database: Path) -> bool:
     """Whether projections may be brought up to date; an absent book is empty in any case."""
     return not database.exists() or (os.access(database, os.W_OK) and os.access(database.parent, os.W_OK))
+
+
+def transcript_source(source: str | Path | bytes) -> Path | bytes:
+    """A file or the bytes of one. Raises InputError ``bad_value``."""
+    if isinstance(source, str):
+        return Path(source)
+    if isinstance(source, Path | bytes):
+        return source
+    raise InputError(f"a transcript is a path or bytes, not {type(source).__name__}", code="bad_value")
 
 
 def _utc() -> datetime:

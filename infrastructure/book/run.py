@@ -12,6 +12,7 @@ from ...domain.message import JSON, Trust
 from ..work.conversation import Entry, RunRef, end_run, interrupt, record
 from ..work.leases import Lease
 from ..work.proposals import propose
+from ..work.recalling import recall_for_model
 from ..work.runtime import new_id
 from ..work.sources import from_caller, preamble_parts
 from .answers import Answer
@@ -120,6 +121,15 @@ class Run:
         if answer["candidate"]:
             self._proposed += 1
         return Answer(answer)
+
+    def recall(self, arguments: JSON) -> Answer:
+        """Answers the model's call of the ``recall`` tool: originals of this session, in pages; appends nothing (D17).
+
+        The answer has ``status`` (``found``, ``refused``), ``note``, ``messages`` (``position``, ``id``, ``role``,
+        ``trust``, ``offset``, ``characters``, ``text``) and ``next``, the arguments that go on, or None.
+        """
+        self._require_open()
+        return Answer(recall_for_model(self._runtime, self._session.id, arguments))
 
     def succeed(self, usage: Any = None) -> None:
         """Ends the run well: its candidates are admitted in the same transaction (D3)."""

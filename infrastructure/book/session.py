@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from ...domain.errors import InputError
 from ...domain.message import JSON
+from ...domain.recall_tool import CHARS_DEFAULT, parse_recall
 from ..work import conversation, looking
+from ..work.backtest import backtest
 from ..work.compressor import Compressor
 from ..work.conversation import Entry, RunRef
 from ..work.freezer import Freezer
 from ..work.leases import Lease, renew_lease
+from ..work.recalling import recall_in_session
+from ..work.requests import Requests
 from ..work.runtime import new_id
 from ..work.sources import from_caller, preamble_parts
 from .answers import Answer, RecordedMessage
@@ -29,8 +33,8 @@ class Session:
         self._book = book
         self._runtime = book._runtime
         self.id = id
-        freezer = Freezer(self._runtime, book._publisher, id, anew=resume)
-        self._compressor = Compressor(self._runtime, id, book._summarizer, freezer)
+        self._freezer = Freezer(self._runtime, book._publisher, id, anew=resume)
+        self._compressor = Compressor(self._runtime, id, book._summarizer, self._freezer)
 
     # --- recording
 
@@ -106,9 +110,41 @@ class Session:
             self._runtime.require_writing("a compaction")
         return Answer(self._compressor.compact(dry_run=dry_run, window=window, originals=from_originals))
 
+    def backtest(
+        self, *, window: int | None = None, threshold: float | None = None, threshold_tokens: int | None = None,
+        reserve: int | None = None, protect_first: int | None = None, protect_recent: int | None = None,
+        summary_tokens_max: int | None = None,
+    ) -> Answer:  # fmt: skip
+        """What another policy would have shown at every request of this session; calls no model, appends nothing.
+
+        The answer has ``requests``, ``tokens_total``, ``largest``, ``reductions``, ``compactions``, ``errors``,
+        ``hidden``, ``summary`` and ``turns`` (``position``, ``tokens_before``, ``tokens``, ``actions``). What is not
+        given is as in the settings. Raises InputError ``bad_setting``.
+        """
+        given = {
+            "window": window, "threshold": threshold, "threshold_tokens": threshold_tokens, "reserve": reserve,
+            "protect_first": protect_first, "protect_recent": protect_recent, "summary_tokens_max": summary_tokens_max,
+        }  # fmt: skip
+        _, preamble = Requests(self._runtime, self.id, self._freezer).last(None)
+        return Answer(backtest(self._runtime, self.id, preamble, given))
+
     def compactions(self) -> list[Answer]:
         """Every compaction of the session, also those that were refused, failed or undone, oldest first."""
         return [Answer(row) for row in looking.compactions(self._runtime, self.id)]
+
+    def recall(
+        self, position: int | None = None, *, message: str | None = None, first: int | None = None,
+        last: int | None = None, around: int = 0, offset: int = 0, limit: int = CHARS_DEFAULT,
+    ) -> Answer:  # fmt: skip
+        """Originals of this session and of what it was forked from: one by position or id, or ``first`` to ``last``.
+
+        Answers as ``Run.recall``, at most ``limit`` characters. Raises InputError ``bad_recall``, ``not_in_session``.
+        """
+        named = {
+            "position": position, "message": message, "from": first, "to": last, "around": around or None,
+            "offset": offset, "limit": limit,
+        }  # fmt: skip
+        return Answer(recall_in_session(self._runtime, self.id, parse_recall(named)))
 
     def timeline(self, buckets: int = 50) -> list[Answer]:
         """Tokens, compactions, runs and memory revisions over the positions of the session, in ``buckets`` steps."""

@@ -168,7 +168,7 @@ def usage(runtime: Runtime) -> dict[str, Any]:
     """Tokens that compressor and curator used, from the log (D10)."""
     totals: dict[str, dict[str, int]] = {}
     accounts = {
-        "compressor": ("CompactionCommitted", "CompactionRejected"),
+        "compressor": ("CompactionCommitted", "CompactionRejected", "CompactionFailed"),
         "curator": ("RevisionPrepared", "CurationRejected"),
         "runs": ("RunSucceeded", "RunFailed"),
     }

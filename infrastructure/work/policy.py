@@ -21,4 +21,5 @@ def policy_of(settings: Settings, window: int | None = None) -> Policy:
         protect_first=settings.protect_first,
         protect_recent=settings.protect_recent,
         summary_tokens_max=settings.summary_tokens_max,
+        summarizer_input_tokens=settings.summarizer_input_tokens,
     )

@@ -51,6 +51,8 @@ class Runtime:
         """A past is asked for by a position that the log has had. Raises InputError ``unknown_position``."""
         if at is None:
             return
+        if isinstance(at, bool) or not isinstance(at, int):
+            raise InputError(f"a position is a whole number, not {at!r}", code="bad_value")
         head = self.log.head().position
         if not 0 <= at <= head:
             raise InputError(f"position {at} is not in the log; its head is {head}", code="unknown_position", at=at)

@@ -79,11 +79,12 @@ class Summarising:
         """Asks the summariser outside of any transaction, then commits under claim and fence (C6)."""
         stream = compactions_stream(self._runtime.workspace, self._session)
         compaction = new_id("c")
+        spent: list[Usage] = []
         try:
-            verdict = self._ask(prepare(plan, policy, whole=self._reads_all()), policy, held)
+            verdict = self._ask(prepare(plan, policy, whole=self._reads_all()), policy, held, spent)
         except BaseException as error:
             # Also an interrupt: what was begun is on record, and nothing has changed (C5).
-            self._failed(compaction, plan, policy, run, error)
+            self._failed(compaction, plan, policy, run, error, sum(spent, Usage()))
             if not isinstance(error, Exception):
                 raise
             return self._nothing(compaction, "failed", (type(error).__name__,), plan)
@@ -110,9 +111,9 @@ class Summarising:
         """A claim outlives one call of the summariser; it is renewed before each."""
         return self._runtime.settings.summarizer_timeout_seconds + 30.0
 
-    def _ask(self, prepared: Prepared, policy: Policy, held: claims.Claim) -> Accepted | Rejected:
+    def _ask(self, prepared: Prepared, policy: Policy, held: claims.Claim, spent: list[Usage]) -> Accepted | Rejected:
+        """Asks chunk by chunk; what each took is put on ``spent``, for the account of an attempt that fails (D10)."""
         body: str | None = None
-        usage = Usage()
         for number in range(len(prepared)):
             request = prepared.request(number, body)
             if number:
@@ -129,12 +130,12 @@ class Summarising:
                     redact=redact_credentials,
                     injection=reads_as_instruction,
                 )
-                return replace(verdict, usage=usage + verdict.usage)
+                return replace(verdict, usage=sum(spent, verdict.usage))
             found = read(answer, request, redact=redact_credentials, injection=reads_as_instruction)
             if isinstance(found, Rejected):
-                return replace(found, usage=usage + found.usage)
+                return replace(found, usage=sum(spent, found.usage))
             body, _, completion = found
-            usage = usage + completion.usage
+            spent.append(completion.usage)
         raise AssertionError("a plan has at least one chunk")
 
     def _call(self, request: SummaryRequest) -> Any:
@@ -164,7 +165,9 @@ class Summarising:
         )
         self._runtime.log.append([event])
 
-    def _failed(self, compaction: str, plan: Summarise, policy: Policy, run: str | None, error: BaseException) -> None:
+    def _failed(
+        self, compaction: str, plan: Summarise, policy: Policy, run: str | None, error: BaseException, usage: Usage
+    ) -> None:
         event = CompactionFailedEvent(
             envelope=self._attempt(compaction, run),
             compaction=compaction,
@@ -174,6 +177,7 @@ class Summarising:
             settings=policy.digest(label(self._summarizer)),
             summarizer=label(self._summarizer),
             tokens_before=plan.tokens_before,
+            usage=usage,
             payload=encode_payload({"message": redact_credentials(_storable(str(error))[:10_000])[0]}),
         )
         self._runtime.log.append([event])

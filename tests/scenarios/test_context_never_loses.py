@@ -499,14 +499,7 @@ TRANSCRIPTS = [
     "transcripts/claude-code/daaain-edge_cases.jsonl",
     "transcripts/claude-code/daaain-representative_messages.jsonl",
     "transcripts/openai-chat/fncall-llm-message.json",
-    pytest.param(
-        "transcripts/cline/session.messages.json",
-        marks=pytest.mark.xfail(
-            strict=True,
-            reason="domain/compaction: at 8k it refuses with protected 6,949 <= 7,000: the smallest summary beside "
-            "what is protected (BODY_TOKENS_MIN + FRAME_TOKENS) is not in the printed protected tokens",
-        ),
-    ),
+    "transcripts/cline/session.messages.json",
 ]
 
 
