@@ -108,7 +108,8 @@ class Segment:
 class Material:
     """One covered message as a summariser reads it: payloads shortened, never raw.
 
-    ``text`` is all of it; ``said`` is only what its author wrote, ``calls`` its tool calls as (name, arguments).
+    ``text`` is all of it; ``said`` is only what its author wrote, ``calls`` its tool calls as (name, arguments),
+    ``outputs`` a glimpse of its tool results, in which names are looked for and nothing is quoted.
     """
 
     position: int
@@ -118,6 +119,7 @@ class Material:
     trust: Trust
     said: str = ""
     calls: tuple[tuple[str, str], ...] = ()
+    outputs: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ from .tokens import ESTIMATE, Counter, estimate
 MATERIAL_CHARS_MAX = 6_000
 """Of one message's text in the material; more is shown by its beginning and its end."""
 
+GLIMPSE_CHARS_MAX = 1_500
+"""Of each tool output, searched for names."""
+
 REQUIRED_SHARE = 0.7
 """Of the summary's bound: what must be in it has to fit in it, and leave room for the rest."""
 
@@ -43,7 +46,16 @@ def material(message: Message) -> Material:
     text = "\n".join([line for part in message.parts if (line := _line(part))])
     said = user_text(message) if message.role == "user" else message.text
     calls = tuple((call.name, important_arguments(call, 300)) for call in message.calls)
-    return Material(message.position, message.id, message.role, _bounded(text), message.trust, _bounded(said), calls)
+    outputs = "\n".join([_glimpse(result.text) for result in message.results])
+    bounded = (_bounded(text), message.trust, _bounded(said), calls, _bounded(outputs))
+    return Material(message.position, message.id, message.role, *bounded)
+
+
+def _glimpse(output: str) -> str:
+    """The beginning and the end of an output: cheap to look through, whatever its size."""
+    if len(output) <= GLIMPSE_CHARS_MAX:
+        return output
+    return f"{output[: GLIMPSE_CHARS_MAX * 2 // 3]} … {output[-GLIMPSE_CHARS_MAX // 3 :]}"
 
 
 def _bounded(text: str) -> str:
