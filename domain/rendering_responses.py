@@ -150,6 +150,8 @@ class ResponsesWriter(Writer):
             for entry in (summary if isinstance(summary, list) else ())
             if isinstance(entry, dict) and isinstance(entry.get("text"), str)
         ]
+        if raw.get("content"):
+            self.lose(line, "text of reasoning not carried beside its seal")
         self._add(line, {**item, "encrypted_content": sealed})
 
     def _call(self, line: Line, turn: int, call: ToolCall) -> dict[str, JSON]:

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from .catalogue import Usage
 from .message import Trust
+from .tokens import ESTIMATE, Counter
 
 SectionId: TypeAlias = Literal[
     "goal", "constraints", "decisions", "completed", "state", "pending", "files", "questions", "facts"
@@ -131,6 +132,7 @@ class SummaryRequest:
     answer; ``tokens_replaced`` is what the framed answer must be smaller than. ``unlisted`` are positions of
     more such segments, for which the bound has no room. ``positions`` and ``ids`` are
     the sources that may be named; ``payloads`` the raw tool arguments and results that must not come back.
+    ``counter`` counts the answer against ``tokens_max`` and ``tokens_replaced``.
     """
 
     prompt: str
@@ -147,6 +149,7 @@ class SummaryRequest:
     unlisted: tuple[int, ...] = ()
     chunk: int = 1
     chunks: int = 1
+    counter: Counter = ESTIMATE
 
 
 # --- source tags -------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -30,6 +30,10 @@ class Settings(BaseModel):
         None,
         ge=0,
         description="Tokens kept free for the answer; unset: an eighth of the window, at most 16,384.",
+    )
+    token_counter: Literal["estimate", "bpe:o200k", "bpe:cl100k", "bpe:voyage3"] = Field(
+        "estimate",
+        description="Who counts tokens: the estimate, or the exact vocabulary of a model family (extra tokens) (M5).",
     )
     compaction_enabled: bool = Field(True, description="Off: context() reduces and summarises nothing.")
     compaction_threshold: float = Field(

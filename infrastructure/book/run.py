@@ -70,11 +70,11 @@ class Run:
         messages = [message] if single else list(message)
         if not messages:
             return []
-        reported = usage_of(usage)
+        reported, bytes_max = usage_of(usage), self._runtime.settings.message_bytes_max
         entries = [
             Entry(
                 name,
-                source := from_caller(item, bytes_max=self._runtime.settings.message_bytes_max),
+                source := from_caller(item, bytes_max=bytes_max, counter=self._runtime.counter),
                 actor="user"
                 if source.view.role == "user"
                 else "model"

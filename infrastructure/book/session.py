@@ -49,8 +49,9 @@ class Session:
         single = not isinstance(message, (list, tuple))
         messages = [message] if single else list(message)
         bytes_max = self._runtime.settings.message_bytes_max
+        counter = self._runtime.counter
         entries = [
-            Entry(name, from_caller(item, bytes_max=bytes_max), actor="import", usage=usage_of(usage))
+            Entry(name, from_caller(item, bytes_max=bytes_max, counter=counter), actor="import", usage=usage_of(usage))
             for name, item in zip(message_ids(id, len(messages), single), messages, strict=True)
         ]
         positions = conversation.record(self._runtime, self.id, entries, run=None) if entries else []

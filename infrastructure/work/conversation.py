@@ -31,7 +31,6 @@ from ...domain.events import Event, LoggedEvent, encode_payload
 from ...domain.identifiers import check_identifier
 from ...domain.message import TRUST_ORDER
 from ...domain.streams import message_stream, runs_stream, session_stream
-from ...domain.tokens import COUNTER
 from .identity import is_dead
 from .leases import Lease, last_seen, write_lease
 from .runtime import Runtime, new_id
@@ -318,7 +317,7 @@ def message_event(runtime: Runtime, session: str, entry: Entry, run: str | None,
         role=source.view.role,
         form=source.form,
         tokens=source.tokens,
-        counter=COUNTER,
+        counter=source.counter,
         size=len(source.payload),
         calls=source.calls,
         results=source.results,

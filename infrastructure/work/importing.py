@@ -158,7 +158,13 @@ def _same_past(runtime: Runtime, session: str, transcript: Transcript, known: di
 
 
 def _entry(runtime: Runtime, message: ImportedMessage) -> Entry:
-    source = encode(message.source, message.form, bytes_max=runtime.settings.message_bytes_max, trust=message.trust)
+    source = encode(
+        message.source,
+        message.form,
+        bytes_max=runtime.settings.message_bytes_max,
+        trust=message.trust,
+        counter=runtime.counter,
+    )
     return Entry(message.id, source, actor="import", line=message.line, usage=message.usage)
 
 

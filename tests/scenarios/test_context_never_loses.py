@@ -22,7 +22,7 @@ from minutebook import (
     Settings,
 )
 from minutebook.domain.context import Preamble, build
-from minutebook.domain.legality import check_anthropic, check_openai
+from minutebook.domain.legality import check_anthropic, check_openai, check_openai_responses
 
 PI = "transcripts/pi/before-compaction.jsonl"
 
@@ -472,6 +472,7 @@ def test_a_broken_history_makes_a_legal_request(place: Path, name: str) -> None:
 
 def legal(context: Any) -> None:
     assert check_openai(context.to_openai()) == []
+    assert check_openai_responses(context.to_openai_responses()) == []
     assert check_anthropic(context.to_anthropic()) == []
 
 
