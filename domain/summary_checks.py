@@ -45,7 +45,6 @@ from .summary import (
 )
 from .summary_request import RAW_RUN_CHARS
 from .summary_safety import reads_as_instruction
-from .tokens import estimate
 from .words import folded, negated, share, words
 
 InjectionCheck: TypeAlias = Callable[[str], bool]
@@ -133,7 +132,7 @@ def _ends(body: str) -> tuple[str, ...]:
 
 
 def _sizes(text: str, request: SummaryRequest) -> tuple[str, ...]:
-    tokens = estimate(text)
+    tokens = request.counter.count(text)
     too_long = ("too_long",) if tokens > request.tokens_max else ()
     return (*too_long, "not_smaller") if tokens + FRAME_TOKENS >= request.tokens_replaced else too_long
 

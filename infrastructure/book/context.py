@@ -34,6 +34,9 @@ class Context:
     proved: bool
     note: str
     built: Built
+    reported_tokens: int | None = None
+    """The size of this request in the provider's own count, where it is known: the usage that the caller gave for
+    the last answer, and the count of what came after it (M5). It is what the trigger goes by."""
 
     @classmethod
     def of(cls, looked: Looked) -> Context:
@@ -49,6 +52,7 @@ class Context:
             proved=looked.proved,
             note=looked.note,
             built=looked.built,
+            reported_tokens=looked.reported,
         )
 
     @property
@@ -66,8 +70,13 @@ class Context:
 
     @property
     def tokens(self) -> int:
-        """Estimated tokens of the whole request: system prompt, memory, tools and messages."""
+        """Counted tokens of the whole request: system prompt, memory, tools and messages."""
         return self.built.tokens
+
+    @property
+    def counter(self) -> str:
+        """Who counts in this runtime; each message keeps the count of the runtime that recorded it."""
+        return self.built.preamble.counter.name
 
     @cached_property
     def digest(self) -> str:
@@ -77,18 +86,19 @@ class Context:
     @cached_property
     def sizes(self) -> Answer:
         """Tokens by kind (``system``, ``memory``, ``tools``, and each role) and, under ``by_tool``, of tool results."""
+        count = self.built.preamble.counter.count
         kinds: Counter[str] = Counter()
         names = {call.id: call.name for line in self.built.lines for call in line.parts if isinstance(call, ToolCall)}
         by_tool: Counter[str] = Counter()
         for line in self.built.lines:
-            kinds[line.role] += count_parts(line.parts)
+            kinds[line.role] += count_parts(line.parts, count)
             for part in line.parts:
                 if isinstance(part, ToolResult):
-                    by_tool[part.name or names.get(part.call_id, "?")] += count_parts([part])
+                    by_tool[part.name or names.get(part.call_id, "?")] += count_parts([part], count)
         preamble = self.built.preamble
-        kinds["system"] += count_text(preamble.system)
-        kinds["memory"] += count_text(preamble.memory)
-        kinds["tools"] += count_tools(preamble.tools)
+        kinds["system"] += count_text(preamble.system, count)
+        kinds["memory"] += count_text(preamble.memory, count)
+        kinds["tools"] += count_tools(preamble.tools, count)
         return Answer({**kinds, "by_tool": dict(by_tool)})
 
     @cached_property
@@ -122,6 +132,8 @@ class Context:
             messages=self.messages,
             tools=list(self.tools),
             tokens=self.tokens,
+            counter=self.counter,
+            reported_tokens=self.reported_tokens,
             sizes=self.sizes,
             digest=self.digest,
             proved=self.proved,

@@ -60,7 +60,7 @@ class Turn:
 def backtest(runtime: Runtime, session: str, preamble: Preamble, overrides: dict[str, Any]) -> dict[str, Any]:
     """Plays the session under another policy. Raises InputError ``bad_setting``, SessionError ``unknown_session``."""
     conversation.require_session(runtime, session)
-    policy = policy_of(_settings(runtime.settings, overrides))
+    policy = policy_of(_settings(runtime.settings, overrides), counter=runtime.counter)
     replay = Replay(session, policy, preamble)
     messages = list(_messages(runtime, session))
     for number, message in enumerate(messages):

@@ -42,6 +42,7 @@ class Looked:
     frozen: Frozen | None
     proved: bool
     note: str = ""
+    reported: int | None = None
 
 
 class Compressor:
@@ -59,9 +60,9 @@ class Compressor:
 
     def show(self, ref: RunRef, *, system: str, tools: tuple[JSON, ...]) -> Looked:
         """The next request, compacted if it must be, with its digest recorded when it differs from the last."""
-        policy = policy_of(self._runtime.settings)
+        policy = policy_of(self._runtime.settings, counter=self._runtime.counter)
         frozen = self._freezer.freeze(ref.run)
-        preamble = Preamble(system, "" if frozen is None else frozen.block, tools)
+        preamble = Preamble(system, "" if frozen is None else frozen.block, tools, self._runtime.counter)
         note = ""
         for _ in range(ROUNDS):
             seen = self._reader.see()
@@ -82,7 +83,7 @@ class Compressor:
             if not policy.fits(built.tokens):
                 raise needed(built.tokens, policy)
         self._requests.record(built, seen.position, policy, frozen, preamble, ref.run)
-        return Looked(self._session, built, seen.position, policy, frozen, True, note)
+        return Looked(self._session, built, seen.position, policy, frozen, True, note, seen.reported)
 
     def _apply(self, decision: Decision, seen: Seen, policy: Policy, run: str | None) -> str:
         """Carries a decision out. Returns why nothing more is to be done, or "" to decide anew."""
@@ -140,7 +141,7 @@ class Compressor:
 
         ``originals``: the range of the live compaction is summarised anew from its originals (C7).
         """
-        policy = policy_of(self._runtime.settings, window)
+        policy = policy_of(self._runtime.settings, window, counter=self._runtime.counter)
         _, preamble = self._requests.last(None)
         hidden: tuple[str, ...] = ()
         answer: dict[str, Any] = {}
@@ -203,7 +204,7 @@ class Compressor:
 
     def look(self, *, at: int | None, window: int | None, system: str | None, tools: tuple[JSON, ...] | None) -> Looked:
         """What a model would see, or saw at a position; appends nothing (C8, C11)."""
-        policy = policy_of(self._runtime.settings, window)
+        policy = policy_of(self._runtime.settings, window, counter=self._runtime.counter)
         seen = self._reader.see(at)
         frozen, earlier = self._requests.last(seen.position)
         preamble = replace(
@@ -233,7 +234,10 @@ class Compressor:
                 case _:
                     pass
         built = build(visible, preamble)
-        return Looked(self._session, built, seen.position, policy, frozen, self._requests.proves(built))
+        reported = seen.reported if visible is seen.visible else None  # that was of another request
+        return Looked(
+            self._session, built, seen.position, policy, frozen, self._requests.proves(built), reported=reported
+        )
 
 
 def _answer(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...domain.errors import InputError
+from ...domain.tokens import ESTIMATE, Counter
 from ..settings import Settings
 
 if TYPE_CHECKING:
@@ -39,9 +40,21 @@ def curator_of(settings: Settings) -> ModelCurator | None:
     return ModelCurator(settings.curator_model, seconds=settings.curator_timeout_seconds * OF_THE_TIMEOUT)
 
 
-def _missing(setting: str, value: str, error: ImportError) -> InputError:
+def counter_of(settings: Settings) -> Counter:
+    """The counter that ``token_counter`` names. Raises InputError ``extra_missing``."""
+    kind, _, vocabulary = settings.token_counter.partition(":")
+    if kind == "estimate":
+        return ESTIMATE
+    try:
+        from .vocabulary import counter
+    except ImportError as error:
+        raise _missing("token_counter", settings.token_counter, error, extra="tokens") from error
+    return counter(vocabulary)
+
+
+def _missing(setting: str, value: str, error: ImportError, *, extra: str = "models") -> InputError:
     return InputError(
-        f"the setting {setting} is {value!r}, which needs an extra: pip install 'minutebook[models]' ({error})",
+        f"the setting {setting} is {value!r}, which needs an extra: pip install 'minutebook[{extra}]' ({error})",
         code="extra_missing",
         setting=setting,
     )

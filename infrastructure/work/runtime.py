@@ -11,6 +11,7 @@ from ...domain.catalogue import Owner
 from ...domain.errors import InputError, StoreError
 from ...domain.events import Envelope
 from ...domain.message import Trust
+from ...domain.tokens import ESTIMATE, Counter
 from ..settings import Settings
 from ..store.log import Log
 from ..store.runner import Projections
@@ -27,6 +28,8 @@ class Runtime:
     settings: Settings
     clock: Clock
     owner: Owner
+    counter: Counter = ESTIMATE
+    """Counts every message, system prompt, tool schema, memory block and summary of this runtime (M5)."""
 
     @property
     def id(self) -> str:
@@ -59,7 +62,7 @@ class Runtime:
 
     def now(self) -> datetime:
         now = self.clock()
-        if now.tzinfo is None:
+        if not isinstance(now, datetime) or now.tzinfo is None:
             raise StoreError(
                 "the clock must return an aware datetime, for instance datetime.now(UTC)", code="naive_time"
             )

@@ -12,7 +12,7 @@ from ...domain.errors import InputError, MessageError
 from ...domain.forms import guess, view
 from ...domain.forms.openai_responses import speaks
 from ...domain.message import JSON, Form, ToolCall, ToolResult, Trust, View
-from ...domain.tokens import count_message, count_source
+from ...domain.tokens import ESTIMATE, Counter, count_message, count_source
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _ROLE_TRUST: dict[str, Trust] = {
@@ -34,18 +34,19 @@ class Source:
     payload: bytes
     encoding: Literal["orjson", "json"]
     tokens: int
+    counter: str
     trust: Trust
 
     @property
     def calls(self) -> tuple[str, ...]:
-        return tuple(part.id for part in self.view.parts if isinstance(part, ToolCall))
+        return tuple(_storable(part.id) for part in self.view.parts if isinstance(part, ToolCall))
 
     @property
     def results(self) -> tuple[str, ...]:
-        return tuple(part.call_id for part in self.view.parts if isinstance(part, ToolResult))
+        return tuple(_storable(part.call_id) for part in self.view.parts if isinstance(part, ToolResult))
 
 
-def from_caller(message: Any, *, bytes_max: int) -> Source:
+def from_caller(message: Any, *, bytes_max: int, counter: Counter = ESTIMATE) -> Source:
     """A message given in Python, or an SDK object with ``model_dump``: a dictionary in the OpenAI chat or the
     Anthropic form, or an item of the OpenAI Responses API.
 
@@ -53,7 +54,7 @@ def from_caller(message: Any, *, bytes_max: int) -> Source:
     """
     source = _plain(message)
     if "role" not in source and speaks(source):
-        return encode(source, "openai-responses", bytes_max=bytes_max)
+        return encode(source, "openai-responses", bytes_max=bytes_max, counter=counter)
     role = source.get("role")
     if not isinstance(role, str) or role not in ROLES:
         raise MessageError(
@@ -61,7 +62,12 @@ def from_caller(message: Any, *, bytes_max: int) -> Source:
         )
     if "content" not in source and not source.get("tool_calls"):
         raise MessageError("a message needs 'content' (or 'tool_calls'); add it", code="bad_message")
-    return encode(source, guess(source), bytes_max=bytes_max)
+    return encode(source, guess(source), bytes_max=bytes_max, counter=counter)
+
+
+def _storable(name: str) -> str:
+    """An id as facts can hold it: half of a surrogate pair is spelled out; the original keeps it as it was."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def preamble_parts(system: Any, tools: Any) -> tuple[str | None, tuple[JSON, ...] | None]:
@@ -90,7 +96,9 @@ def preamble_parts(system: Any, tools: Any) -> tuple[str | None, tuple[JSON, ...
     return system, tuple(tools)
 
 
-def encode(source: JSON, form: Form, *, bytes_max: int, trust: Trust | None = None) -> Source:
+def encode(
+    source: JSON, form: Form, *, bytes_max: int, trust: Trust | None = None, counter: Counter = ESTIMATE
+) -> Source:
     """Encodes an original of a known form so that it comes back equal."""
     data, encoding = _exact(source)
     if len(data) > bytes_max:
@@ -106,8 +114,9 @@ def encode(source: JSON, form: Form, *, bytes_max: int, trust: Trust | None = No
         if seen.role == "user" and any(isinstance(part, ToolResult) for part in seen.parts):
             trust = "tool"
     # A transcript's rows hold much that no model is shown: only what they say is counted.
-    tokens = count_source(source) if form in ("openai", "anthropic") else count_message(seen.parts)
-    return Source(form, seen, b'{"source":' + data + b"}", encoding, tokens, trust)
+    own = form in ("openai", "anthropic")
+    tokens = count_source(source, counter.count) if own else count_message(seen.parts, counter.count)
+    return Source(form, seen, b'{"source":' + data + b"}", encoding, tokens, counter.name, trust)
 
 
 def decode(payload: bytes, encoding: str) -> JSON:
