@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format lint types contracts docs docs-check bench clean
+.PHONY: help install demo test check format lint types contracts docs docs-check failure-table bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,10 @@ docs: $(VENV)/dev.stamp ## print the reference pages from the code
 
 docs-check: $(VENV)/dev.stamp ## fail when a reference page differs from the code
 	@$(BIN)/python docs/generate.py --check
+
+failure-table: $(VENV)/dev.stamp ## run the scenarios of public failures and print their table from them
+	@$(BIN)/pytest -q tests/scenarios/test_public_failures.py
+	@$(BIN)/python docs/generate.py
 
 bench: $(VENV)/dev.stamp ## side-by-side figures, as ratios to a raw floor in the same run (ONLY=append)
 	@$(BIN)/python tests/bench/run.py $(ONLY)
