@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 from .catalogue import Usage
 from .message import Trust
 from .tokens import ESTIMATE, Counter
+from .usage import usage_of
 
 SectionId: TypeAlias = Literal[
     "goal", "constraints", "decisions", "completed", "state", "pending", "files", "questions", "facts"
@@ -78,6 +79,12 @@ class Completion:
     text: str
     usage: Usage = field(default_factory=Usage)
     finish_reason: str | None = None
+
+    def __post_init__(self) -> None:
+        # SDKs give usage as a dictionary or an object of their own, and reasons as enumerations.
+        object.__setattr__(self, "usage", usage_of(self.usage) or Usage())
+        reason = getattr(self.finish_reason, "value", self.finish_reason)
+        object.__setattr__(self, "finish_reason", None if reason is None else str(reason)[:100])
 
 
 SegmentKind: TypeAlias = Literal["request", "constraint", "decision", "failure", "cancelled", "earlier"]

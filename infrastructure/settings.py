@@ -17,12 +17,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from ..domain.errors import InputError
 
 PREFIX = "MINUTEBOOK_"
+NUMBER_MAX = 1_000_000_000
+"""No setting is larger: a thousand million tokens, bytes or seconds."""
 
 
 class Settings(BaseModel):
     """The settings of one book: frozen, validated, every field with its default and reason."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     # --- context
     context_window: int = Field(200_000, ge=1, description="Tokens that the model takes in one request.")
@@ -99,12 +101,23 @@ class Settings(BaseModel):
         path = Path(value)
         if path.is_absolute() or ".." in path.parts or not path.name or "\0" in value:
             raise ValueError("must be a relative path inside the workspace, without '..'")
+        if path.parts[0] == ".tinyagent" and len(path.parts) == 2 and not path.name.endswith(".md"):
+            # The database, its companions, the lock and the ignore file live there.
+            raise ValueError("must not be one of minutebook's own files; in .tinyagent itself, name a .md file")
         return value
 
     @field_validator("projections", mode="before")
     @classmethod
     def _names(cls, value: Any) -> Any:
         return tuple(name.strip() for name in value.split(",") if name.strip()) if isinstance(value, str) else value
+
+    @field_validator("*")
+    @classmethod
+    def _within_reason(cls, value: Any) -> Any:
+        # Beyond this nothing is meant by a number, and clocks, databases and JSON begin to disagree about it.
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > NUMBER_MAX:
+            raise ValueError(f"must be at most {NUMBER_MAX:,}")
+        return value
 
     @model_validator(mode="after")
     def _sizes(self) -> Settings:

@@ -60,6 +60,8 @@ def speaks(source: JSON) -> bool:
     kind = source.get("type")
     if isinstance(kind, str) and kind in _ITEMS:
         return True
+    if source.get("tool_calls") or source.get("role") in ("tool", "function"):
+        return False  # a chat message with parts of this form, as some servers write them
     content = source.get("content")
     return isinstance(content, list) and any(
         isinstance(part, dict) and isinstance(part.get("type"), str) and part["type"] in PARTS for part in content

@@ -186,6 +186,7 @@ class Minutebook:
 
         A book opened for reading raises SessionError ``unknown_session`` for one that is not there.
         """
+        refuse_reserved(id)
         if self._runtime.writes:
             id = id or new_id("s")
             new = not conversation.known_session(self._runtime, check_identifier(id))
@@ -229,6 +230,7 @@ class Minutebook:
 
         A file of several conversations is refused with ``several_conversations``: see ``import_transcripts``.
         """
+        refuse_reserved(session)
         data = transcript_source(source)
         done = importing.import_transcript(self._runtime, data, format=format, session=session, progress=progress)
         return Answer(importing.answer(done))
@@ -242,6 +244,7 @@ class Minutebook:
         progress: Progress | None = None,
     ) -> list[Answer]:
         """Records every conversation of a file as a session of its own; most files hold one."""
+        refuse_reserved(session)
         data = transcript_source(source)
         done = importing.import_transcripts(self._runtime, data, format=format, session=session, progress=progress)
         return [Answer(importing.answer(one)) for one in done]
@@ -326,6 +329,15 @@ def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
 def _writable(database: Path) -> bool:
     """Whether projections may be brought up to date; an absent book is empty in any case."""
     return not database.exists() or (os.access(database, os.W_OK) and os.access(database.parent, os.W_OK))
+
+
+def refuse_reserved(session: str | None) -> None:
+    """Names that begin with '@' are minutebook's own (D3). Raises InputError ``bad_identifier``."""
+    if isinstance(session, str) and session.startswith("@"):
+        raise InputError(
+            f"session names that begin with '@' are reserved, and {session!r} is one; choose another",
+            code="bad_identifier",
+        )
 
 
 def transcript_source(source: str | Path | bytes) -> Path | bytes:

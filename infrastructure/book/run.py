@@ -7,12 +7,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ...domain.catalogue import Usage
-from ...domain.errors import InputError, MinutebookError, SessionError
+from ...domain.errors import MinutebookError, SessionError
 from ...domain.message import JSON, Trust
-from ..work.conversation import Entry, RunRef, end_run, interrupt, record
+from ...domain.usage import usage_of
+from ..work.conversation import RunRef, end_run, interrupt
 from ..work.leases import Lease
 from ..work.proposals import propose
 from ..work.recalling import recall_for_model
+from ..work.recording import Entry, record
 from ..work.runtime import new_id
 from ..work.sources import from_caller, preamble_parts
 from .answers import Answer
@@ -20,10 +22,6 @@ from .context import Context
 
 if TYPE_CHECKING:
     from .session import Session
-
-
-TOKENS_MAX = 2**53
-"""Of one reported usage: what every reader of JSON keeps exact; sums of many stay within the columns."""
 
 
 class Run:
@@ -84,7 +82,9 @@ class Run:
             )
             for place, (name, item) in enumerate(zip(message_ids(id, len(messages), single), messages, strict=True))
         ]
-        positions = record(self._runtime, self._session.id, entries, run=self._ref, lease=self._lease)
+        positions = record(
+            self._runtime, self._session.id, entries, run=self._ref, lease=self._lease, named=id is not None
+        )
         if reported is not None:
             self._usage = self._usage + reported
         return positions[0] if single else positions
@@ -194,22 +194,3 @@ def message_ids(given: str | Sequence[str] | None, count: int, single: bool) -> 
     if len(ids) != count:
         raise MessageError(f"{count} messages need {count} ids, and {len(ids)} were given", code="bad_message")
     return [check_identifier(name) for name in ids]
-
-
-def usage_of(usage: Any) -> Usage | None:
-    """Usage out of a dictionary or an SDK object, in OpenAI's or Anthropic's names. Raises InputError ``bad_usage``."""
-    if usage is None or isinstance(usage, Usage):
-        return usage
-
-    def take(*names: str) -> int:
-        for name in names:
-            value = usage.get(name) if isinstance(usage, dict) else getattr(usage, name, None)
-            if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-                if value > TOKENS_MAX:
-                    raise InputError(f"{name} is {value:,} tokens, which no provider reports", code="bad_usage")
-                return value
-        return 0
-
-    return Usage(
-        input_tokens=take("input_tokens", "prompt_tokens"), output_tokens=take("output_tokens", "completion_tokens")
-    )

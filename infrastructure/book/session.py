@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 from ...domain.errors import InputError
 from ...domain.message import JSON
 from ...domain.recall_tool import CHARS_DEFAULT, parse_recall
+from ...domain.usage import usage_of
 from ..work import conversation, looking
 from ..work.backtest import backtest
 from ..work.compressor import Compressor
-from ..work.conversation import Entry, RunRef
+from ..work.conversation import RunRef
 from ..work.freezer import Freezer
 from ..work.leases import Lease, renew_lease
 from ..work.recalling import recall_in_session
+from ..work.recording import Entry, record
 from ..work.requests import Requests
 from ..work.runtime import new_id
 from ..work.sources import from_caller, preamble_parts
 from .answers import Answer, RecordedMessage
 from .context import Context
-from .run import Run, message_ids, usage_of
+from .run import Run, message_ids
 
 if TYPE_CHECKING:
     from .minutebook import Minutebook
@@ -54,7 +56,7 @@ class Session:
             Entry(name, from_caller(item, bytes_max=bytes_max, counter=counter), actor="import", usage=usage_of(usage))
             for name, item in zip(message_ids(id, len(messages), single), messages, strict=True)
         ]
-        positions = conversation.record(self._runtime, self.id, entries, run=None) if entries else []
+        positions = record(self._runtime, self.id, entries, run=None, named=id is not None) if entries else []
         return positions[0] if single else positions
 
     def close(self) -> None:

@@ -220,6 +220,7 @@ class Compressor:
                 policy,
                 seen.open_run,
                 session=self._session,
+                reported=seen.reported if at is None else None,
                 suspended=seen.suspended,
             )
             match decision:

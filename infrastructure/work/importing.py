@@ -19,7 +19,8 @@ from ...domain.events import Event
 from ...domain.identifiers import check_identifier
 from ...domain.message import JSON
 from ...domain.streams import runs_stream, session_stream
-from .conversation import Entry, interrupt_if_dead, message_event, open_session, run_is_open
+from .conversation import interrupt_if_dead, open_session, run_is_open
+from .recording import Entry, message_event
 from .runtime import Runtime
 from .sources import decode, encode
 from .transcripts import ImportedMessage, ImportedRun, Progress, Transcript, pieces, read, read_all, tail

@@ -62,7 +62,7 @@ class Runtime:
 
     def now(self) -> datetime:
         now = self.clock()
-        if now.tzinfo is None:
+        if not isinstance(now, datetime) or now.tzinfo is None:
             raise StoreError(
                 "the clock must return an aware datetime, for instance datetime.now(UTC)", code="naive_time"
             )

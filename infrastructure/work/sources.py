@@ -39,11 +39,11 @@ class Source:
 
     @property
     def calls(self) -> tuple[str, ...]:
-        return tuple(part.id for part in self.view.parts if isinstance(part, ToolCall))
+        return tuple(_storable(part.id) for part in self.view.parts if isinstance(part, ToolCall))
 
     @property
     def results(self) -> tuple[str, ...]:
-        return tuple(part.call_id for part in self.view.parts if isinstance(part, ToolResult))
+        return tuple(_storable(part.call_id) for part in self.view.parts if isinstance(part, ToolResult))
 
 
 def from_caller(message: Any, *, bytes_max: int, counter: Counter = ESTIMATE) -> Source:
@@ -63,6 +63,11 @@ def from_caller(message: Any, *, bytes_max: int, counter: Counter = ESTIMATE) ->
     if "content" not in source and not source.get("tool_calls"):
         raise MessageError("a message needs 'content' (or 'tool_calls'); add it", code="bad_message")
     return encode(source, guess(source), bytes_max=bytes_max, counter=counter)
+
+
+def _storable(name: str) -> str:
+    """An id as facts can hold it: half of a surrogate pair is spelled out; the original keeps it as it was."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def preamble_parts(system: Any, tools: Any) -> tuple[str | None, tuple[JSON, ...] | None]:

@@ -18,7 +18,7 @@ from ...domain.summary import SummaryRequest
 from ...domain.summary_safety import reads_as_instruction, redact_credentials
 from ...projections.context import history
 from . import claims
-from .calling import call, label, method
+from .calling import call, kind, label, method, said
 from .runtime import Runtime, new_id
 from .visible import Seen
 
@@ -87,7 +87,7 @@ class Summarising:
             self._failed(compaction, plan, policy, run, error, sum(spent, Usage()))
             if not isinstance(error, Exception):
                 raise
-            return self._nothing(compaction, "failed", (type(error).__name__,), plan)
+            return self._nothing(compaction, "failed", (kind(error),), plan)
         if isinstance(verdict, Rejected):
             self._rejected(compaction, plan, policy, run, verdict)
             return self._nothing(compaction, "rejected", verdict.reasons, plan)
@@ -171,14 +171,14 @@ class Summarising:
         event = CompactionFailedEvent(
             envelope=self._attempt(compaction, run),
             compaction=compaction,
-            error=type(error).__name__,
+            error=kind(error),
             range_digest=plan.range_digest,
             policy=policy.name,
             settings=policy.digest(label(self._summarizer)),
             summarizer=label(self._summarizer),
             tokens_before=plan.tokens_before,
             usage=usage,
-            payload=encode_payload({"message": redact_credentials(_storable(str(error))[:10_000])[0]}),
+            payload=encode_payload({"message": redact_credentials(said(error))[0]}),
         )
         self._runtime.log.append([event])
 

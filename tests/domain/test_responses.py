@@ -114,6 +114,13 @@ def test_the_form_of_an_item_is_told_by_what_only_it_has(item: Any) -> None:
     assert guess(USER) == "openai"
 
 
+def test_a_chat_message_with_parts_of_items_keeps_its_calls_and_its_result() -> None:
+    text = [{"type": "output_text", "text": "x"}]
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    assert guess({"role": "assistant", "content": text, "tool_calls": [call]}) == "openai"
+    assert guess({"role": "tool", "tool_call_id": "c", "content": [{"type": "input_text", "text": "x"}]}) == "openai"
+
+
 def test_an_event_of_codex_is_read_with_its_pictures() -> None:
     payload = {"type": "user_message", "message": "look", "images": ["data:image/png;base64,AAAA", 7],
                "local_images": ["/tmp/a.png"]}  # fmt: skip

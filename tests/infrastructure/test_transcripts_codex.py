@@ -82,6 +82,21 @@ def test_a_turn_that_stands_only_as_event_is_taken_and_begins_a_run() -> None:
     assert len(transcript.runs) == 2
 
 
+def test_many_turns_that_wait_for_each_other_stand_once() -> None:
+    texts = [f"request {number}" for number in range(64)]
+
+    transcript = rollout(*map(asked, texts), *map(told, texts), said("done"))
+
+    assert len(transcript.messages) == 65
+
+
+def test_a_file_of_nothing_but_requests_is_read_in_linear_time() -> None:
+    transcript = rollout(*[told(f"request {number}") for number in range(20_000)], asked("request 19990"))
+
+    assert len(transcript.messages) == 20_000
+    assert reasons(transcript) == ["repeats line 19992"]
+
+
 def test_the_same_words_in_another_turn_are_another_turn() -> None:
     turn = (asked("go on"), told("go on"), said("done"))
 

@@ -26,7 +26,7 @@ from minutebook.domain.events import Envelope
 from minutebook.domain.policy import POLICY
 from minutebook.infrastructure.store.log import Log
 from minutebook.infrastructure.store.mapper import EnvelopedEvent
-from minutebook.infrastructure.work import conversation
+from minutebook.infrastructure.work import recording
 from minutebook.infrastructure.work.sources import encode
 from minutebook.infrastructure.work.transcripts import read
 
@@ -241,8 +241,8 @@ def live(book: Minutebook, name: str, transcript: str, per_run: int) -> None:
                 source = encode(message.source, message.form, bytes_max=64_000_000, trust=message.trust)
                 if source.view.role == "assistant":
                     run.context(system="You write code.", tools=[TOOL] if number % 2 else [])
-                entry = conversation.Entry(f"{name}-{message.id}"[:200], source, actor="import")
-                conversation.record(book._runtime, name, [entry], run=run._ref)
+                entry = recording.Entry(f"{name}-{message.id}"[:200], source, actor="import")
+                recording.record(book._runtime, name, [entry], run=run._ref)
             if number < 3:
                 run.memory({"operation": "add", "text": f"Session {name} came by in part {number}."})
 

@@ -141,14 +141,14 @@ def _reporting(first: Transcript, reasons: Sequence[tuple[int, str]]) -> Transcr
 
 def _distinct(transcripts: Sequence[Transcript]) -> tuple[Transcript, ...]:
     """Conversations that begin alike and are called alike become sessions of their own, numbered from 2."""
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     told: list[Transcript] = []
     for transcript in transcripts:
-        session, number = transcript.session, 1
+        session = transcript.session
         while session in taken:
-            number += 1
-            session = f"{transcript.session}-{number}"
-        taken.add(session)
+            taken[transcript.session] += 1
+            session = f"{transcript.session}-{taken[transcript.session]}"
+        taken[session] = 1
         told.append(transcript if session == transcript.session else replace(transcript, session=session))
     return tuple(told)
 

@@ -40,6 +40,8 @@ _TOOL = (
 _REQUEST = "## My request for Codex:"
 """Editors put what is open before this line; events may tell the request alone."""
 _ENDINGS: dict[str, Ending] = {"turn_aborted": "aborted", "error": "error"}
+WAITING_MAX = 64
+"""More requests than anybody sends before the model answers; Codex writes both tellings within a few rows."""
 _IGNORED = frozenset({"ghost_snapshot", "other"})
 
 
@@ -78,7 +80,8 @@ def _is_item(item: JSON) -> bool:
 class _Requests:
     """Pairs the two tellings of a user's turn, ``response_item`` and ``event_msg``, in whichever order they come.
 
-    A telling waits for its like until the model has spoken and the user says something else.
+    A telling waits for its like until the model has spoken and the user says something else, or until ``WAITING_MAX``
+    others wait: a file of nothing but requests must not take quadratic time.
     """
 
     waiting: list[tuple[bool, frozenset[str], int]] = field(default_factory=list)
@@ -93,6 +96,8 @@ class _Requests:
         if self.spoken:
             self.waiting.clear()
             self.spoken = False
+        if len(self.waiting) == WAITING_MAX:
+            del self.waiting[0]
         self.waiting.append((is_event, texts, line))
         return None
 
