@@ -47,6 +47,12 @@ _PSEXEC = re.compile(
     ),
     re.IGNORECASE,
 )
+_SERVICE = re.compile(
+    r"\b(?:mysql|mariadb|postgres(?:ql)?|redis|mongo(?:db)?|oracle|mssql|clickhouse|rabbitmq|smtp|imap|ftp|ssh|ldap)"
+    r"[ \t:=：]{1,3}(?:[\w.-]{1,60}/){1,3}([A-Za-z]{3,30})/(\1[\w!@#$%^&*-]{0,20}\d[\w!@#$%^&*-]{0,20})(?![\w/.])",
+    re.IGNORECASE,
+)
+"""``MySQL host/database/user/user123``: a password made from the name before it, as people note them."""
 _CARD = re.compile(r"(?<![\d.-])(\d{4}[ -]?\d{4}[ -]?\d{4}[ -]?\d{3,4}|3[47]\d{2}[ -]?\d{6}[ -]?\d{5})(?![\d.-])")
 _CARD_CONTEXT = re.compile(
     r"\b(?:exp(?:iry|ires|iration)?|cvc|cvv|cvc2|cvv2|valid (?:thru|until)|card|visa|mastercard|amex)\b", re.IGNORECASE
@@ -205,6 +211,7 @@ def _spoken(text: str) -> Iterator[Secret]:
         ("authorization", _HEADER, 1),
         ("authorization", _BEARER, 1),
         ("password", _NETRC, 1),
+        ("password", _SERVICE, 2),
         ("password", _PSEXEC, 1),
     ):
         for match in pattern.finditer(text):

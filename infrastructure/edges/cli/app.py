@@ -101,4 +101,4 @@ def options(
 
 
 # The commands register themselves.
-from . import audit, contexts, memory, sessions  # noqa: E402, F401
+from . import audit, contexts, memory, notes, sessions  # noqa: E402, F401
