@@ -231,7 +231,7 @@ def _several_lines(lines: list[_Line], *, separated: bool) -> Problem:
         first,
         "multi_line_entry",
         f"lines {first} to {last} stand between two separators; an entry is one line: join them, or put a line "
-        f"holding only {SEPARATOR} between them",
+        f"holding only {SEPARATOR} between them; 'minutebook memory import FILE --preview' shows them joined",
     )
 
 

@@ -187,7 +187,12 @@ class _Reader:
 
     def _rule(self, line: NoteLine) -> None:
         last = self.pieces[-1] if self.pieces else None
-        if last is not None and last.last == line.number - 1 and not last.listed and set(line.text) <= set("=-"):
+        if (
+            last is not None
+            and last.line == last.last == line.number - 1
+            and not last.listed
+            and set(line.text) <= set("=-")
+        ):
             # A heading in the style that underlines it.
             self.pieces.pop()
             if self._heading is not None:
@@ -223,9 +228,9 @@ class _Reader:
             return
         names = ("",) * len(line.cells) if self._head is None else self._head.cells
         self._head_used = True
-        cells = [
-            f"{name}: {cell}" if name else cell for name, cell in zip(names, line.cells, strict=False) if cell
-        ] + [cell for cell in line.cells[len(names) :] if cell]
+        cells = [f"{name}: {cell}" if name else cell for name, cell in zip(names, line.cells, strict=False) if cell] + [
+            cell for cell in line.cells[len(names) :] if cell
+        ]
         self._add(line, "; ".join(cells), listed=True)
         self._broken = True
 

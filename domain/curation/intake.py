@@ -79,7 +79,9 @@ def take_in(
         kept.append((note, old))
     fitting = _fitting(entries, [entry for _, entry in kept], limits, count)
     for note, entry in kept[fitting:]:
-        over = find_document_size([one.text for one in [*entries, *(e for _, e in kept[:fitting]), entry]], limits, count)
+        over = find_document_size(
+            [one.text for one in [*entries, *(e for _, e in kept[:fitting]), entry]], limits, count
+        )
         code = over[0].code if over else "document_too_long"
         refused.append(Problem(note.line, code, "the memory is full before this entry; remove or shorten some first"))
     return Intake(

@@ -182,7 +182,7 @@ class Publisher:
         """Adds the entries of an old memory file to memory as a manual revision; the memory file itself, edited or not
         yet adopted, is replaced by what it reads as, and its bytes are kept as a displaced revision first.
 
-        Raises MemoryFault ``memory_invalid`` when anything is refused, unless ``skip`` takes the rest; ``memory_drift``.
+        Raises MemoryFault ``memory_invalid`` when anything is refused (``skip`` takes the rest), ``memory_drift``.
         """
         with self._locked():
             recover(self.ledger, self.workspace)

@@ -79,8 +79,9 @@ def test_what_is_canonical_already_is_imported_as_it_is(texts: list[str]) -> Non
 
 
 _NOTE_LINES = st.sampled_from(
-    ["", "§", " § ", "# Title", "## Part:", "- item", "  - child", "1. first", "| a | b |", "| --- | --- |", "```", "code",
-     "text that goes on", "Lead:", "> quoted", "====", "---", "x\x00y", "\ufeff", "\u2028", "é", "e\u0301", "\tq"]
+    ["", "§", " § ", "# Title", "## Part:", "- item", "  - child", "1. first", "| a | b |", "| --- | --- |", "```",
+     "code", "text that goes on", "Lead:", "> quoted", "====", "---", "x\x00y", "\ufeff", "\u2028",
+     "é", "e\u0301", "\tq"]
 )  # fmt: skip
 
 
