@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ...domain.message import JSON
 from ..work import intake, proposals, remembering
-from ..work.curator import Curating
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime
+from ..work.schedule import Curating
 from .answers import Answer
 
 

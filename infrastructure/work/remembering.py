@@ -17,7 +17,7 @@ from .publisher import Publisher
 from .runtime import Runtime
 
 if TYPE_CHECKING:
-    from .curator import Curating
+    from .schedule import Curating
 
 
 def show(runtime: Runtime, publisher: Publisher, revision: int | None, at: int | None) -> dict[str, Any]:
