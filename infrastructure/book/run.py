@@ -65,11 +65,11 @@ class Run:
         messages = [message] if single else list(message)
         if not messages:
             return []
-        reported = usage_of(usage)
+        reported, settings = usage_of(usage), self._runtime.settings
         entries = [
             Entry(
                 name,
-                source := from_caller(item, bytes_max=self._runtime.settings.message_bytes_max),
+                source := from_caller(item, bytes_max=settings.message_bytes_max, redact=settings.redact_messages),
                 actor="user"
                 if source.view.role == "user"
                 else "model"

@@ -44,9 +44,9 @@ class Session:
         self._runtime.require_writing("an append")
         single = not isinstance(message, (list, tuple))
         messages = [message] if single else list(message)
-        bytes_max = self._runtime.settings.message_bytes_max
+        bytes_max, redact = self._runtime.settings.message_bytes_max, self._runtime.settings.redact_messages
         entries = [
-            Entry(name, from_caller(item, bytes_max=bytes_max), actor="import", usage=usage_of(usage))
+            Entry(name, from_caller(item, bytes_max=bytes_max, redact=redact), actor="import", usage=usage_of(usage))
             for name, item in zip(message_ids(id, len(messages), single), messages, strict=True)
         ]
         positions = conversation.record(self._runtime, self.id, entries, run=None) if entries else []

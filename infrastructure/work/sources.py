@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import orjson
@@ -11,6 +11,7 @@ import orjson
 from ...domain.errors import MessageError
 from ...domain.forms import guess, view
 from ...domain.message import JSON, Form, ToolCall, ToolResult, Trust, View
+from ...domain.redaction import redact_message
 from ...domain.tokens import count_message, count_source
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
@@ -27,6 +28,7 @@ class Source:
     encoding: Literal["orjson", "json"]
     tokens: int
     trust: Trust
+    redacted: int = 0
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -37,9 +39,10 @@ class Source:
         return tuple(part.call_id for part in self.view.parts if isinstance(part, ToolResult))
 
 
-def from_caller(message: Any, *, bytes_max: int) -> Source:
+def from_caller(message: Any, *, bytes_max: int, redact: bool = False) -> Source:
     """A message given in Python: an OpenAI or Anthropic dictionary, or an SDK object with ``model_dump``.
 
+    ``redact`` takes credentials out before anything is stored (``redact_messages``).
     Raises MessageError ``bad_message``, ``message_too_large`` or ``message_too_deep``.
     """
     source = _plain(message)
@@ -50,7 +53,11 @@ def from_caller(message: Any, *, bytes_max: int) -> Source:
         )
     if "content" not in source and not source.get("tool_calls"):
         raise MessageError("a message needs 'content' (or 'tool_calls'); add it", code="bad_message")
-    return encode(source, guess(source), bytes_max=bytes_max)
+    count = 0
+    if redact:
+        source, count = redact_message(source)
+    found = encode(source, guess(source), bytes_max=bytes_max)
+    return replace(found, redacted=count) if count else found
 
 
 def encode(source: JSON, form: Form, *, bytes_max: int, trust: Trust | None = None) -> Source:

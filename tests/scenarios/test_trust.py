@@ -78,7 +78,9 @@ def test_a_contradiction_keeps_both_sources_and_the_lower_trust(tmp_path: Path) 
 
 def test_a_batch_and_a_chain_in_one_job_keep_the_lowest(tmp_path: Path) -> None:
     with Minutebook.open(tmp_path, settings=OPEN, automatic=False) as book:
-        remember(book, {"operation": "batch", "operations": [add("Disk quota is 20 GB"), add("Logs rotate daily")]}, "tool")
+        remember(
+            book, {"operation": "batch", "operations": [add("Disk quota is 20 GB"), add("Logs rotate daily")]}, "tool"
+        )
         book.curate()
         with book.session("s").run() as run:
             run.memory({"operation": "replace", "target": "Disk quota", "text": "The disk quota is 30 GB per user"})
