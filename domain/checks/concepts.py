@@ -8,11 +8,13 @@ Questions are left out: they ask, they do not order.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal, TypeAlias, assert_never
 
 from .command_words import COMMAND
+from .needles import Sieve, sieve
 from .rules import negated, within_sentence
 from .trust_words import DECEPTION, PERMISSION, TRIGGER
 
@@ -52,11 +54,10 @@ _SENTENCES_MAX = 400
 
 
 @cache
-def concepts() -> Mapping[str, re.Pattern[str]]:
-    """Every concept's pattern, compiled at the first use."""
+def concepts() -> Mapping[str, Sieve]:
+    """Every concept's pattern, compiled at the first sentence that has its words."""
     return {
-        name: re.compile(within_sentence(source))
-        for name, source in (COMMAND | PERMISSION | DECEPTION | TRIGGER).items()
+        name: sieve(within_sentence(source)) for name, source in (COMMAND | PERMISSION | DECEPTION | TRIGGER).items()
     }
 
 
@@ -64,6 +65,39 @@ _READER_AS_THING = re.compile(
     r"\b(?:the (?:agent|model|assistant)) (?:runs|uses|is (?:a|an|the|built|named|called|deployed|stored)"
     r"|class|module|manager|professor)\b"
 )
+
+
+Likely: TypeAlias = Mapping[str, re.Pattern[str]]
+"""The concepts whose words stand somewhere in the text at all."""
+
+
+class Concepts:
+    """The concepts of one sentence, each looked for when a combination asks; it reads like a set of names."""
+
+    __slots__ = ("_known", "_likely", "_text")
+
+    def __init__(self, text: str, likely: Likely) -> None:
+        self._text = text
+        self._likely = likely
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, name: object) -> bool:
+        if name not in self._likely:
+            return False
+        assert isinstance(name, str)
+        known = self._known.get(name)
+        if known is None:
+            known = self._likely[name].search(self._text) is not None
+            if known and name == "reader" and _READER_AS_THING.search(self._text):
+                known = False
+            self._known[name] = known
+        return known
+
+    def __ge__(self, wanted: Collection[str]) -> bool:
+        return all(name in self._likely for name in wanted) and all(name in self for name in wanted)
+
+    def __rand__(self, wanted: Collection[str]) -> frozenset[str]:
+        return frozenset(name for name in wanted if name in self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +109,7 @@ class Sentence:
 
     text: str
     start: int
-    has: frozenset[str]
+    has: Concepts
     order: bool
     negative: bool
     opens: bool
@@ -90,24 +124,42 @@ class Together:
     test: Callable[[Sentence], bool]
 
 
-def _has(*names: str) -> Callable[[Sentence], bool]:
-    wanted = frozenset(names)
-    return lambda sentence: wanted <= sentence.has
+@dataclass(frozen=True, slots=True)
+class All:
+    """All of some concepts in a sentence that is of a kind."""
+
+    wanted: frozenset[str]
+    kind: Literal["any", "order", "opens", "told"]
+
+    def __call__(self, sentence: Sentence) -> bool:
+        match self.kind:
+            case "any":
+                right = True
+            case "order":
+                right = sentence.order
+            case "opens":
+                right = sentence.opens
+            case "told":
+                right = sentence.order or "reader" in sentence.has
+            case _:
+                assert_never(self.kind)
+        return right and self.wanted <= sentence.has
 
 
-def _ordered(*names: str) -> Callable[[Sentence], bool]:
-    wanted = frozenset(names)
-    return lambda sentence: sentence.order and wanted <= sentence.has
+def _has(*names: str) -> All:
+    return All(frozenset(names), "any")
 
 
-def _opened(*names: str) -> Callable[[Sentence], bool]:
-    wanted = frozenset(names)
-    return lambda sentence: sentence.opens and wanted <= sentence.has
+def _ordered(*names: str) -> All:
+    return All(frozenset(names), "order")
 
 
-def _told(*names: str) -> Callable[[Sentence], bool]:
-    wanted = frozenset(names)
-    return lambda sentence: (sentence.order or "reader" in sentence.has) and wanted <= sentence.has
+def _opened(*names: str) -> All:
+    return All(frozenset(names), "opens")
+
+
+def _told(*names: str) -> All:
+    return All(frozenset(names), "told")
 
 
 TOGETHER: tuple[Together, ...] = (
@@ -221,33 +273,43 @@ OUTSIDE: tuple[Together, ...] = (
 """Besides, for text of a tool or another outside source: it has nothing to say to its reader."""
 
 
-def sentences(text: str) -> Iterator[Sentence]:
+def sentences(text: str, likely: Likely | None = None) -> Iterator[Sentence]:
     """The sentences of a folded text with their concepts; questions are left out."""
+    likely = likely_concepts(text) if likely is None else likely
     start = 0
     for number, mark in enumerate((*_SENTENCE_END.finditer(text), None)):
         stop = len(text) if mark is None or number >= _SENTENCES_MAX else mark.start()
         piece = text[start:stop]
         if piece.strip() and not _QUESTION.search(piece):
-            yield _sentence(piece, start)
+            yield _sentence(piece, start, likely)
         if mark is None or number >= _SENTENCES_MAX:
             return
         start = mark.end()
 
 
-def _sentence(text: str, start: int) -> Sentence:
-    has = {name for name, pattern in concepts().items() if pattern.search(text)}
-    if "reader" in has and _READER_AS_THING.search(text):
-        has.discard("reader")
+def likely_concepts(text: str) -> Likely:
+    """The concepts whose words stand somewhere in a text."""
+    return {name: sieve.pattern for name, sieve in concepts().items() if sieve.may_match(text)}
+
+
+def _sentence(text: str, start: int, likely: Likely) -> Sentence:
     order = _ORDER.search(text)
     opens = _START.search(text) is not None
     negative = order is not None and negated(text, order.end())
-    return Sentence(text, start, frozenset(has), order is not None and not negative, negative, opens and not negative)
+    return Sentence(
+        text, start, Concepts(text, likely), order is not None and not negative, negative, opens and not negative
+    )
 
 
 def read_together(text: str, *, outside: bool = False) -> Iterator[tuple[Together, int, int]]:
     """Every combination that a sentence of a folded text holds, with the sentence's place."""
-    combinations = TOGETHER + OUTSIDE if outside else TOGETHER
-    for sentence in sentences(text):
+    likely = likely_concepts(text)
+    combinations = [
+        together
+        for together in (TOGETHER + OUTSIDE if outside else TOGETHER)
+        if not isinstance(together.test, All) or together.test.wanted <= likely.keys()
+    ]
+    for sentence in sentences(text, likely):
         for together in combinations:
             if together.test(sentence):
                 yield together, sentence.start, sentence.start + len(sentence.text)

@@ -10,8 +10,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-SHORT_CHARS = 2_000
-"""Up to this the patterns are as fast as looking for where to run them."""
+SHORT_CHARS = 120
+"""Up to this a text is one stretch: it would be anyhow."""
 _BEFORE, _AFTER, _VALUE = 100, 600, 2_100
 _STEMS = (
     *("pass", "pwd", "pw", "secret", "token", "credential", "auth", "key", "private", "access", "connection"),
