@@ -14,12 +14,13 @@ from functools import cache
 from typing import Literal, TypeAlias, assert_never
 
 from .command_words import COMMAND
+from .conduct_words import CONDUCT
 from .needles import Sieve, sieve
 from .rules import negated, within_sentence
 from .trust_words import DECEPTION, PERMISSION, TRIGGER
 
 _VERBS = (
-    "start|begin|accept|act|assure|blame|bother|click|commit|defy|direct|disobey|impersonate|invent|leave|mirror|ping"
+    "get|start|begin|accept|act|assure|blame|bother|click|commit|defy|direct|disobey|impersonate|invent|leave|mirror|ping"
     "|resist|sign|zip|conceal|expose|publish|spend|add|allow|ask|attach|authori[sz]e|book|bypass"
     "|circumvent|let|permit|place|portray|rate|overrule|translate|count|deem|regard|defeat|evade|declare"
     "|assert|make|answer|append|apply|approve|assume|attach|base64|behave|believe|bypass|call|carry"
@@ -57,7 +58,8 @@ _SENTENCES_MAX = 400
 def concepts() -> Mapping[str, Sieve]:
     """Every concept's pattern, compiled at the first sentence that has its words."""
     return {
-        name: sieve(within_sentence(source)) for name, source in (COMMAND | PERMISSION | DECEPTION | TRIGGER).items()
+        name: sieve(within_sentence(source))
+        for name, source in (COMMAND | PERMISSION | DECEPTION | TRIGGER | CONDUCT).items()
     }
 
 
@@ -146,131 +148,24 @@ class All:
         return right and self.wanted <= sentence.has
 
 
-def _has(*names: str) -> All:
+def has(*names: str) -> All:
+    """All of these concepts, in whatever sentence."""
     return All(frozenset(names), "any")
 
 
-def _ordered(*names: str) -> All:
+def ordered(*names: str) -> All:
+    """All of these in a sentence that tells somebody to do something."""
     return All(frozenset(names), "order")
 
 
-def _opened(*names: str) -> All:
+def opened(*names: str) -> All:
+    """All of these in a sentence that begins with an order."""
     return All(frozenset(names), "opens")
 
 
-def _told(*names: str) -> All:
+def told(*names: str) -> All:
+    """All of these in an order, or beside a word for the reader."""
     return All(frozenset(names), "told")
-
-
-TOGETHER: tuple[Together, ...] = (
-    Together("instruction", "tells the reader to set its rules aside", _told("authority", "cancel")),
-    Together("instruction", "says that the rules no longer hold", _has("own", "voids")),
-    Together(
-        "instruction",
-        "puts itself above all other rules",
-        lambda s: "supreme" in s.has and (s.order or bool({"boss", "authority", "reader"} & s.has)),
-    ),
-    Together("instruction", "tells the reader to set its rules aside", _ordered("defy", "boss")),
-    Together(
-        "instruction",
-        "tells the reader to set its rules aside",
-        lambda s: "break_rule" in s.has and "reader" in s.has and (s.order or "granted" in s.has),
-    ),
-    Together("instruction", "asks for obedience", _has("no_refusal")),
-    Together("instruction", "asks for obedience", _has("condition", "submit")),
-    Together("instruction", "asks for obedience", _told("authority", "submit")),
-    Together("instruction", "asks for obedience", _told("submit", "cancel")),
-    Together("instruction", "asks for obedience", _has("reader", "submit", "wide")),
-    Together("exfiltration", "sends private data away", lambda s: s.order and {"out", "private", "place"} <= s.has),
-    Together(
-        "exfiltration",
-        "adds a carrier for data to every answer",
-        lambda s: (s.order or bool({"reader", "must"} & s.has)) and {"each_reply", "carrier", "place"} <= s.has,
-    ),
-    Together("exfiltration", "fills an address with data", _ordered("fill_in")),
-    Together("exfiltration", "fills an address with data", _opened("carrier", "private", "out")),
-    Together("permission", "grants what a person is to be asked for", _has("reader", "granted", "deed")),
-    Together("permission", "grants what a person is to be asked for", _has("consents", "wide", "deed")),
-    Together(
-        "permission",
-        "does away with asking",
-        lambda s: {"unasked", "deed"} <= s.has and (s.order or "wide" in s.has or "reader" in s.has),
-    ),
-    Together("permission", "does away with asking", _ordered("yes_to_all")),
-    Together("permission", "widens what is trusted", _ordered("trusted_as")),
-    Together("deception", "makes the reader tell what is not so", lambda s: "untrue" in s.has and s.order),
-    Together(
-        "deception", "hides something from a person", lambda s: (s.order or s.negative) and {"veil", "veiled"} <= s.has
-    ),
-    Together("deception", "plants a recommendation", _ordered("boost", "market")),
-    Together(
-        "trigger",
-        "waits for an event to act",
-        lambda s: {"event", "harm"} <= s.has and (s.order or bool({"private", "must"} & s.has)),
-    ),
-    Together("trigger", "waits for an event to act", _ordered("event", "answer_line")),
-    Together(
-        "trigger",
-        "waits for an event to act",
-        lambda s: {"condition", "grave"} <= s.has and (s.order or "wide" in s.has or "power" in s.has),
-    ),
-    Together("deception", "acts in secret", lambda s: s.opens and {"quiet", "person"} <= s.has),
-    Together(
-        "deception",
-        "makes the reader tell what is not so",
-        lambda s: s.order and "no_fault" in s.has and bool({"wide", "condition"} & s.has),
-    ),
-    Together(
-        "deception",
-        "plants a recommendation",
-        lambda s: s.opens and "boost" in s.has and bool({"wide", "event", "market"} & s.has),
-    ),
-    Together(
-        "deception",
-        "borrows authority",
-        lambda s: {"borrowed", "demand"} <= s.has and bool({"private", "deed", "wide", "demand"} & s.has),
-    ),
-    Together("deception", "grants an identity", _has("identity", "power")),
-    Together("deception", "grants an identity", _has("above")),
-    Together("deception", "hides something from a person", _ordered("hide_from")),
-    Together("deception", "hides something from a person", _has("no_admission")),
-    Together("deception", "hides something from a person", _has("unnoticed")),
-    Together("deception", "speaks in somebody else's name", _opened("imposture")),
-    Together("deception", "makes the reader tell what is not so", _has("blame")),
-    Together("permission", "grants what a person is to be asked for", _has("granted_all")),
-    Together("permission", "grants what a person is to be asked for", _has("whatever_asked")),
-    Together(
-        "permission",
-        "does away with asking",
-        lambda s: {"dialog", "click_away"} <= s.has and (s.order or s.negative or "must" in s.has),
-    ),
-    Together("permission", "does away with asking", _opened("freely")),
-    Together("permission", "gives secrets away", _has("spill")),
-    Together("permission", "switches a protection off", _ordered("world_open")),
-    Together("permission", "grants what a person is to be asked for", _ordered("counted", "wide")),
-    Together(
-        "permission", "grants what a person is to be asked for", lambda s: s.opens and {"opens_up", "risk"} <= s.has
-    ),
-    Together("permission", "does away with asking", _has("auto_mode")),
-    Together("permission", "lets secrets into memory", _has("keeps_secret_here")),
-    Together("permission", "switches a protection off", _has("guard_off")),
-    Together("permission", "switches a protection off", _opened("off_verb")),
-    Together("permission", "grants what a person is to be asked for", _has("reader", "may", "wide", "deed")),
-    Together("permission", "widens what is trusted", _opened("as_role", "place")),
-    Together("exfiltration", "calls a stranger's server at every answer", _has("each_reply", "place", "must", "calls")),
-    Together("trigger", "waits for an event to act", _ordered("event", "out", "place")),
-    Together("permission", "switches a protection off", _opened("evade")),
-    Together("instruction", "asks a reading agent to remember it", _has("reader", "remember", "outsider")),
-)
-"""Read in this order."""
-
-OUTSIDE: tuple[Together, ...] = (
-    Together("instruction", "asks a reading agent to remember it", _has("machine", "remember")),
-    Together("instruction", "asks a reading agent to remember it", _ordered("remember", "into_memory")),
-    Together("instruction", "asks a reading agent to remember it", _has("machine", "into_memory")),
-    Together("instruction", "gives orders to a reading agent", _has("machine", "must")),
-)
-"""Besides, for text of a tool or another outside source: it has nothing to say to its reader."""
 
 
 def sentences(text: str, likely: Likely | None = None) -> Iterator[Sentence]:
@@ -299,17 +194,3 @@ def _sentence(text: str, start: int, likely: Likely) -> Sentence:
     return Sentence(
         text, start, Concepts(text, likely), order is not None and not negative, negative, opens and not negative
     )
-
-
-def read_together(text: str, *, outside: bool = False) -> Iterator[tuple[Together, int, int]]:
-    """Every combination that a sentence of a folded text holds, with the sentence's place."""
-    likely = likely_concepts(text)
-    combinations = [
-        together
-        for together in (TOGETHER + OUTSIDE if outside else TOGETHER)
-        if not isinstance(together.test, All) or together.test.wanted <= likely.keys()
-    ]
-    for sentence in sentences(text, likely):
-        for together in combinations:
-            if together.test(sentence):
-                yield together, sentence.start, sentence.start + len(sentence.text)

@@ -225,6 +225,31 @@ _NO_RULES = (
     r"|(?:没有|不受|無|无)(?:任何)?(?:限制|约束|規則|规则|制限)|制限(?:なし|のない|なく)|제한 ?없(?:이|는))"
 )
 
+_FROM_NOW = (
+    r"(?:\bab (?:jetzt|sofort|heute)|\bvon (?:nun|jetzt) an|\bkunftig|\bfortan|\ba partir d(?:e|'a)\w{0,2} (?:maintenant"
+    r"|aujourd'hui|ahora|hoy|agora|hoje)|\bdesormais|\bdorenavant|\bdesde (?:ahora|agora|hoy)|\bde ahora en adelante"
+    r"|\bd'ora in (?:poi|avanti)|\bvanaf nu|\bod teraz|отныне|с этого момента|впредь|теперь|从现在|從現在|从今|今后|今後|以后"
+    r"|以後|これから|今から|이제부터|지금부터|앞으로)"
+)
+_RULE_WORD = (
+    r"(?:\w{0,14}regeln|richtlinien|vorgaben|anweisungen|warnungen|\w{0,12}beschrankungen|consignes|regles|restrictions"
+    r"|avertissements|confirmation|reglas|normas|restricciones|advertencias|confirmacion|regole|restrizioni|avvisi"
+    r"|conferma|regras|avisos|confirmacao|regels|zasady|правил\w{0,2}|ограничени\w{1,2}|предупреждени\w{1,2}"
+    r"|подтверждени\w{1,2}|规则|規則|规定|限制|警告|确认|確認|ルール|制限|承認|규칙|제한|경고|확인|승인)"
+)
+_NO_MORE = (
+    r"(?:nicht mehr|keine|ya no|no |\bne [^.!?\n]{1,20} plus|\bplus (?:aucun\w?|de)|\bnon [^.!?\n]{1,20} piu|\bnao "
+    r"|больше не|не |不再|不要|无需|無需|しない|なし|せず|더 이상|하지 ?(?:마|말|않)|없이|무시|geen|niet meer|juz nie|ignor)"
+)
+_EVERY_ANSWER = (
+    r"(?:chaque|toutes? les?|jede[nrs]?|alle|cada|todas? las?|ogni|tutte le|elke|каждый|каждую|все|每(?:个|一|次)|所有|すべて"
+    r"|全て|毎回|모든|매번)"
+)
+_ELSEWHERE = (
+    r"(?:adresse|address|direccion|endereco|indirizzo|adres\b|адрес\w{0,1}|地址|宛先|アドレス|주소|https?://"
+    r"|@[\w-]{1,40}\.[a-z]|exter(?:n|ne[nrs]?|no|na|nes|nal)\b|fremde[nrs]?|внешн\w{2,3}|外部|외부)"
+)
+
 
 def _rules() -> tuple[Rule, ...]:
     found: list[Rule] = []
@@ -256,6 +281,25 @@ def _rules() -> tuple[Rule, ...]:
     )
     found.append(rule("permission", "grants approval for everything", _APPROVE, guarded=False, accept=_not_english))
     found.append(rule("permission", "does away with asking", _UNASKED, guarded=False))
+    found.append(
+        rule(
+            "instruction",
+            "says that the rules no longer hold",
+            rf"{_FROM_NOW}{_ANY}(?:{_RULE_WORD}{_ANY}{_NO_MORE}|{_NO_MORE}{_ANY}{_RULE_WORD})",
+            guarded=False,
+            accept=_not_english,
+        )
+    )
+    sent = rf"(?:{_OUT}{_ANY}{_EVERY_ANSWER}|{_EVERY_ANSWER}{_ANY}{_OUT}){_ANY}{_ELSEWHERE}"
+    found.append(
+        rule(
+            "exfiltration",
+            "sends every answer to an address",
+            rf"{sent}|{_EVERY_ANSWER}{_ANY}{_ELSEWHERE}{_ANY}{_OUT}",
+            guarded=False,
+            accept=_not_english,
+        )
+    )
     found.append(rule("deception", "hides something from a person", _HIDE, guarded=False))
     found.append(rule("instruction", "gives the reader a role without rules", _NO_RULES, guarded=False))
     return tuple(found)
