@@ -141,16 +141,58 @@ CONDUCT: tuple[Together, ...] = (
 )
 """What a text would change in the reader's own conduct, however it words it."""
 
+DEALINGS: tuple[Together, ...] = (
+    Together("instruction", "tells the reader to set its rules aside", has("looks_away", "told_before")),
+    Together("instruction", "gives the reader another name", has("other_name")),
+    Together("instruction", "says that the rules no longer hold", has("run_out", "so_do_all")),
+    Together("deception", "makes the reader tell what is not so", ordered("untrue_figure")),
+    Together("deception", "makes the reader tell what is not so", has("never_was", "for_the_record")),
+    Together("deception", "makes the reader tell what is not so", has("asked_who")),
+    Together("deception", "hides something from a person", has("kept_from")),
+    Together("deception", "plants a recommendation", has("rated_down")),
+    Together("permission", "gives a free hand with what is guarded", has("free_hand")),
+    Together("permission", "does away with asking", has("no_reason", "before_risk")),
+    Together("trigger", "waits for an event to destroy what is kept", has("wipes", "at_a_time")),
+    Together(
+        "deception", "wipes out traces", lambda s: "wipes" in s.has and bool({"stealth", "unasked", "wide"} & s.has)
+    ),
+    Together("trigger", "waits for an event to act", has("at_a_time", "starts")),
+    Together("permission", "gives secrets away", ordered("gives_code")),
+    Together("exfiltration", "feeds private data to a service", has("feeds", "clips")),
+    Together("exfiltration", "fills an address with data", has("clips", "in_a_link")),
+    Together("exfiltration", "sends private data away", has("to_be_left", "loot", "abroad")),
+    Together("exfiltration", "sends private data away", has("to_be_left", "private", "abroad")),
+)
+"""Dealings that no honest note asks for."""
+
+STANDINGS: tuple[Together, ...] = (
+    Together("instruction", "says that the rules no longer hold", has("rules_over", "personal")),
+    Together("instruction", "puts itself above all other rules", has("higher_rank", "high_thing", "this_text")),
+    Together(
+        "permission",
+        "does away with asking",
+        lambda s: "waits_not" in s.has and bool({"deed", "is_fine", "wide", "before_risk"} & s.has),
+    ),
+    Together("deception", "grants an identity", has("no_proof", "somebody", "high_person")),
+    Together("deception", "plants a recommendation", has("claims_best", "every_time")),
+    Together("exfiltration", "puts private data where others read it", has("lay_in", "loot", "mailed")),
+    Together("exfiltration", "adds a carrier for data to every answer", has("picture", "last_said")),
+    Together("exfiltration", "adds a carrier for data to every answer", has("carries", "last_said", "own_output")),
+)
+"""Who and what would stand above whom."""
+
 OUTSIDE: tuple[Together, ...] = (
     Together("instruction", "asks a reading agent to remember it", has("machine", "remember")),
     Together("instruction", "asks a reading agent to remember it", ordered("remember", "into_memory")),
     Together("instruction", "asks a reading agent to remember it", has("machine", "into_memory")),
     Together("instruction", "gives orders to a reading agent", has("machine", "must")),
+    Together("instruction", "speaks to a reading agent", has("hey_machine")),
+    Together("instruction", "asks a reading agent to remember it", has("machine", "keeps_in_mind")),
 )
 """Besides, for text of a tool or another outside source: it has nothing to say to its reader."""
 
 
-ALL = TOGETHER + CONDUCT
+ALL = TOGETHER + CONDUCT + DEALINGS + STANDINGS
 
 
 def read_together(text: str, *, outside: bool = False) -> Iterator[tuple[Together, int, int]]:

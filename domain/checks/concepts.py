@@ -15,8 +15,10 @@ from typing import Literal, TypeAlias, assert_never
 
 from .command_words import COMMAND
 from .conduct_words import CONDUCT
+from .dealing_words import DEALING
 from .needles import Sieve, sieve
 from .rules import negated, within_sentence
+from .standing_words import STANDING
 from .trust_words import DECEPTION, PERMISSION, TRIGGER
 
 _VERBS = (
@@ -59,7 +61,7 @@ def concepts() -> Mapping[str, Sieve]:
     """Every concept's pattern, compiled at the first sentence that has its words."""
     return {
         name: sieve(within_sentence(source))
-        for name, source in (COMMAND | PERMISSION | DECEPTION | TRIGGER | CONDUCT).items()
+        for name, source in (COMMAND | PERMISSION | DECEPTION | TRIGGER | CONDUCT | DEALING | STANDING).items()
     }
 
 
