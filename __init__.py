@@ -5,6 +5,7 @@ from minutebook.domain.curation import RuleCurator
 from minutebook.domain.errors import CompactionFailed, CompactionNeeded, ContextWindowExceeded, MinutebookError
 from minutebook.domain.extractive import ExtractiveSummarizer
 from minutebook.domain.memory_tool import MEMORY_TOOL
+from minutebook.domain.recall_tool import RECALL_TOOL
 from minutebook.domain.summary import Completion
 from minutebook.infrastructure.book import Context, Minutebook, Run, Session
 from minutebook.infrastructure.settings import Settings
@@ -12,6 +13,7 @@ from minutebook.projections.projection import Projection
 
 __all__ = [
     "MEMORY_TOOL",
+    "RECALL_TOOL",
     "CompactionFailed",
     "CompactionNeeded",
     "Completion",

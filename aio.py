@@ -94,6 +94,9 @@ class Run(_Handle):
     async def memory(self, operation: Any, source: Any = None, *, call_id: str | None = None) -> Answer:
         return await _call(self._run.memory, operation, source, call_id=call_id)
 
+    async def recall(self, arguments: Any) -> Answer:
+        return await _call(self._run.recall, arguments)
+
     async def succeed(self, usage: Any = None) -> None:
         await _call(self._run.succeed, usage)
 
@@ -140,11 +143,19 @@ class Session:
     async def context(self, at: int | None = None, **options: Any) -> Context:
         return await _call(self._session.context, at, **options)
 
-    async def compact(self, dry_run: bool = False, window: int | None = None) -> Answer:
-        return await _call(self._session.compact, dry_run, window)
+    async def compact(
+        self, dry_run: bool = False, window: int | None = None, *, from_originals: bool = False
+    ) -> Answer:
+        return await _call(self._session.compact, dry_run, window, from_originals=from_originals)
+
+    async def backtest(self, **overrides: Any) -> Answer:
+        return await _call(partial(self._session.backtest, **overrides))
 
     async def compactions(self) -> list[Answer]:
         return await _call(self._session.compactions)
+
+    async def recall(self, position: int | None = None, **options: Any) -> Answer:
+        return await _call(self._session.recall, position, **options)
 
     async def timeline(self, buckets: int = 50) -> list[Answer]:
         return await _call(self._session.timeline, buckets)
@@ -197,11 +208,17 @@ class Minutebook(_Handle):
     async def session(self, id: str | None = None, resume: bool = False) -> Session:
         return Session(await _call(self._book.session, id, resume))
 
+    async def find_session(self, id: str) -> Session:
+        return Session(await _call(self._book.find_session, id))
+
     async def sessions(self) -> list[Answer]:
         return await _call(self._book.sessions)
 
     async def import_transcript(self, source: Any, **options: Any) -> Answer:
         return await _call(self._book.import_transcript, source, **options)
+
+    async def import_transcripts(self, source: Any, **options: Any) -> list[Answer]:
+        return await _call(self._book.import_transcripts, source, **options)
 
     async def undo_compaction(self, compaction: str) -> Answer:
         return await _call(self._book.undo_compaction, compaction)

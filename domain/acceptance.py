@@ -22,7 +22,7 @@ from .summary import Completion, Segment, Summary, SummaryRequest, body_of, fram
 from .summary_checks import InjectionCheck, completion_of, validate
 from .summary_request import build, chunks, earlier_summary, required
 from .summary_safety import reads_as_instruction, redact_credentials
-from .tokens import count_text
+from .tokens import ESTIMATE, Counter, count_text
 
 Redact: TypeAlias = Callable[[str], tuple[str, int]]
 """Replaces credentials in a text and says how many (``summary_safety``)."""
@@ -43,6 +43,7 @@ class Prepared:
     chunks: tuple[tuple[Message, ...], ...]
     required: tuple[Segment, ...]
     unlisted: tuple[int, ...]
+    counter: Counter = ESTIMATE
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -60,6 +61,7 @@ class Prepared:
             unlisted=self.unlisted,
             tokens_max=self.plan.tokens_max,
             tokens_replaced=self.plan.tokens_replaced,
+            counter=self.counter,
         )
 
 
@@ -126,9 +128,9 @@ class Rejected:
 def prepare(plan: Summarise, policy: Policy, *, whole: bool = False) -> Prepared:
     """The chunks and required segments of ``plan``; ``whole``: the summariser reads a range of any size (C2)."""
     earlier = earlier_summary(plan.earlier.text if plan.earlier else None)
-    must, unlisted = required(plan.covered, earlier, plan.tokens_max)
+    must, unlisted = required(plan.covered, earlier, plan.tokens_max, policy.counter)
     limit = None if whole else policy.summarizer_input_tokens
-    return Prepared(plan, chunks(plan.covered, limit), must, unlisted)
+    return Prepared(plan, chunks(plan.covered, limit), must, unlisted, policy.counter)
 
 
 def read(
@@ -186,7 +188,7 @@ def accept(
         summarizer=summarizer,
         extracted=extracted,
     )
-    tokens = count_text(text)
+    tokens = count_text(text, policy.counter.count)
     if tokens >= plan.tokens_replaced:
         return Rejected(("not_smaller",), body, completion.usage)
     after = plan.tokens_before - plan.tokens_hidden + tokens

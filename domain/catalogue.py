@@ -219,7 +219,7 @@ class CompactionRejected(Event):
 class CompactionFailedEvent(Event):
     """No summary came: the summariser raised, timed out or was cancelled; nothing changed (C5).
 
-    Payload ``{"message": what it said}``.
+    ``usage`` is what earlier chunks of the attempt used (D10). Payload ``{"message": what it said}``.
     """
 
     TOPIC: ClassVar[str] = "CompactionFailed"
@@ -230,6 +230,7 @@ class CompactionFailedEvent(Event):
     settings: str = ""
     summarizer: str
     tokens_before: int
+    usage: Usage = Usage()
 
 
 @topic

@@ -184,12 +184,14 @@ class _Table:
         held = sum(
             [self.shown[index].tokens - saved.get(self.messages[index].id, 0) for index in self.protection.indices]
         )
+        # What is not protected cannot vanish: at the least its smallest summary stays, or itself where it is smaller.
+        rest = min(BODY_TOKENS_MIN + FRAME_TOKENS, self.new_tokens + (self.earlier.tokens if self.earlier else 0))
         return Refuse(
             tokens=self.tokens,
             window=self.policy.window,
             reserve=self.policy.reserve,
             preamble_tokens=self.preamble,
-            protected_tokens=self.preamble + held,
-            summary_tokens=self.earlier.tokens if self.earlier else 0,
+            protected_tokens=self.preamble + held + rest,
+            summary_tokens=rest,
             protected=groups,
         )

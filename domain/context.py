@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias, assert_never
 from .message import JSON, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult, Trust
 from .neutral import content_json
 from .pairing import Pairing, Place, pair
-from .tokens import count_parts, count_text, count_tools
+from .tokens import ESTIMATE, Counter, count_parts, count_text, count_tools
 
 RENDERER = "neutral-1"
 """Recorded with every digest: a build that shows the same visible list differently gets another name (C11)."""
@@ -55,11 +55,15 @@ Visible: TypeAlias = tuple[Shown | SummaryShown, ...]
 
 @dataclass(frozen=True, slots=True)
 class Preamble:
-    """What stands before the messages: the caller's system prompt, the memory block (last, C11), tool schemas."""
+    """What stands before the messages: the caller's system prompt, the memory block (last, C11), tool schemas.
+
+    ``counter`` counts them, and what ``build`` adds to the messages.
+    """
 
     system: str = ""
     memory: str = ""
     tools: tuple[JSON, ...] = ()
+    counter: Counter = field(default=ESTIMATE, compare=False, repr=False)
 
     @property
     def text(self) -> str:
@@ -67,7 +71,8 @@ class Preamble:
 
     @property
     def tokens(self) -> int:
-        return count_text(self.text) + count_tools(self.tools)
+        count = self.counter.count
+        return count_text(self.text, count) + count_tools(self.tools, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +128,7 @@ def build(visible: Sequence[Shown | SummaryShown], preamble: Preamble) -> Built:
     paired = pair([(line.role, line.parts) for line in lines])
     lines = _distinct(lines, paired, notes)
     built = _order(lines, paired, notes)
-    synthetic = sum([count_parts(line.parts) for line in built if line.state == "synthetic"])
+    synthetic = sum([count_parts(line.parts, preamble.counter.count) for line in built if line.state == "synthetic"])
     tokens = preamble.tokens + sum([item.tokens for item in visible]) + synthetic
     return Built(preamble, tuple(built), tokens, tuple(notes))
 

@@ -89,7 +89,11 @@ class Summarise:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """The request cannot be made to fit (C8): its sizes in tokens, and what is protected, by reason."""
+    """The request cannot be made to fit (C8): its sizes in tokens, and what is protected, by reason.
+
+    ``protected_tokens`` is what has to stay: system prompt, memory, tools, protected messages with their payloads
+    reduced, and ``summary_tokens`` for the smallest summary of the rest.
+    """
 
     tokens: int
     window: int
@@ -111,7 +115,8 @@ class Refuse:
         return ContextWindowExceeded(
             f"the request takes {self.tokens:,} tokens and {self.window - self.reserve:,} fit (window "
             f"{self.window:,} less {self.reserve:,} for the answer); protected are {self.protected_tokens:,} tokens "
-            f"(system prompt, memory and tools {self.preamble_tokens:,}; messages: {kinds or 'none'}); {mend}, "
+            f"(system prompt, memory and tools {self.preamble_tokens:,}; messages: {kinds or 'none'}; the smallest "
+            f"summary of the rest {self.summary_tokens:,}); {mend}, "
             "lower protect_first or protect_recent, or shorten what the run holds",
             tokens=self.tokens,
             window=self.window,

@@ -30,7 +30,7 @@ from .summary import (
 from .summary_checks import FRAME_TOKENS, InjectionCheck, carries_payload
 from .summary_request import RAW_RUN_CHARS, UNLISTED
 from .summary_safety import reads_as_instruction
-from .tokens import estimate
+from .tokens import Counter
 from .words import words
 
 Item: TypeAlias = tuple[SectionId, str]
@@ -75,7 +75,8 @@ class ExtractiveSummarizer:
     def summarize(self, request: SummaryRequest) -> Completion:
         """The summary of ``request.messages`` that keeps every ``request.required`` segment; uses no tokens."""
         bound = min(request.tokens_max, request.tokens_replaced - FRAME_TOKENS - 1)
-        page = _Page(room=bound - estimate(render(Summary({}))) - 4, payloads=request.payloads)
+        room = bound - request.counter.count(render(Summary({}))) - 4
+        page = _Page(room, request.payloads, request.counter)
         earlier = parse(request.earlier) if request.earlier else None
         kept = earlier if isinstance(earlier, Summary) else Summary({})
         self._require(page, request, kept)
@@ -149,13 +150,13 @@ class _Page:
 
     room: int
     payloads: tuple[str, ...]
+    counter: Counter
     items: dict[SectionId, list[str]] = field(default_factory=dict)
     optional: list[Item] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
 
-    @staticmethod
-    def cost(text: str) -> int:
-        return estimate(f"- {text}\n") + 1
+    def cost(self, text: str) -> int:
+        return self.counter.count(f"- {text}\n") + 1
 
     def add(self, section: SectionId, text: str, *, must: bool = False) -> bool:
         text = " ".join(text.split())
@@ -178,7 +179,7 @@ def _fitted(page: _Page, bound: int) -> str:
             page.items = {section: [_short(item) for item in items] for section, items in page.items.items()}
             page.optional = [(section, _short(item)) for section, item in page.optional]
             text = _text(page)
-        if estimate(text) <= bound or not page.optional:
+        if page.counter.count(text) <= bound or not page.optional:
             return text
         section, item = page.optional.pop()
         page.items[section].remove(item)

@@ -1,7 +1,8 @@
 """The mechanical ledger of a stretch of history: paths, urls, ids, versions and numbers that were named in it.
 
 Words are taken one by one, each bounded and looked at once, so that the cost is linear in the text whatever it
-holds. What the user named counts most, then what tools were called with, then what the assistant named.
+holds. What the user named counts most, then what tools were called with, then what the assistant named, and least what
+only stood in an output.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ Kind: TypeAlias = Literal["path", "url", "id", "number"]
 
 NAME_CHARS_MAX = 160
 WORDS_MAX = 200_000
+SEEN_MAX = 24
+"""Names that nobody said and no tool was called with: a few of those that came up most."""
 
 _STRIP = "`'\"“”‘’«»()[]{}<>,;:!?*|=…"
 _FILE = re.compile(
@@ -83,4 +86,30 @@ def ledger(messages: Sequence[Material]) -> tuple[tuple[str, Kind], ...]:
                 kinds[name] = kind
                 # The fifth mention tells less than the first: otherwise one busy file hides all others.
                 scores[name] = scores.get(name, 0.0) * 0.7 + weight * late * (0.6 if kind == "number" else 1.0)
-    return tuple((name, kinds[name]) for name in sorted(scores, key=lambda n: (-scores[n], n)))
+    named = [(name, kinds[name]) for name in sorted(scores, key=lambda n: (-scores[n], n))]
+    return (*named, *((name, kind) for name, kind in _seen(messages) if name not in scores))
+
+
+def _seen(messages: Sequence[Material]) -> list[tuple[str, Kind]]:
+    """Names that stood in outputs, those in most outputs first, later before earlier."""
+    found: dict[str, tuple[int, int, Kind]] = {}
+    for number, message in enumerate(messages):
+        for name, kind in dict(names(message.outputs)).items():
+            if _speaks(name, kind):
+                found[name] = (found.get(name, (0, 0, kind))[0] + 1, number, kind)
+    ranked = sorted(found.items(), key=lambda item: (-item[1][0], -item[1][1], item[0]))
+    return [(name, kind) for name, (_, _, kind) in ranked[:SEEN_MAX]]
+
+
+def _speaks(name: str, kind: Kind) -> bool:
+    """True for a name that a person could read aloud. A key out of an output, without the words around it by which it
+    would be known as one, is opaque; numbers there are too many of."""
+    match kind:
+        case "path":
+            return "=" not in name and "@" not in name
+        case "url":
+            return not any(mark in name for mark in "?@#")
+        case "id":
+            return not any(character.isdigit() for character in name)
+        case "number":
+            return False

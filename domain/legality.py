@@ -1,7 +1,7 @@
-"""Is a request legal by the rules of the two chat APIs? Written from the rules, not from our builder (C9).
+"""Is a request legal by the rules of the APIs? Written from the rules, not from our builder (C9).
 
-``check_openai`` and ``check_anthropic`` answer a list of sentences, empty when the request is legal. They are
-strict: where an API is lenient in one version and refuses in another, they refuse.
+``check_openai``, ``check_openai_responses`` and ``check_anthropic`` answer a list of sentences, empty when the
+request is legal. They are strict: where an API is lenient in one version and refuses in another, they refuse.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from .legality_responses import check_openai_responses
 from .message import JSON
+
+__all__ = ["check_anthropic", "check_openai", "check_openai_responses"]
 
 _WORD = r"[a-zA-Z0-9_-]"
 _OPENAI_NAME = re.compile(_WORD + r"{1,64}")

@@ -1,7 +1,8 @@
-"""Images, sounds and files in the shapes that messages give them, and in the shapes that the two APIs take.
+"""Images, sounds and files in the shapes that messages give them, and in the shapes that the APIs take.
 
-``recognise`` reads a part of any known form into ``Media`` (the part stays in ``raw``); ``to_openai`` and
-``to_anthropic`` write it for a target or answer None, and the caller then says what was not carried (M1).
+``recognise`` reads a part of any known form into ``Media`` (the part stays in ``raw``); ``to_openai``,
+``to_responses`` and ``to_anthropic`` write it for a target or answer None, and the caller then says what was not
+carried (M1).
 """
 
 from __future__ import annotations
@@ -80,6 +81,7 @@ _KINDS = {
     "file": "file",
     "input_file": "file",
     "document": "file",
+    "computer_screenshot": "image",
 }
 
 
@@ -118,8 +120,14 @@ def _openai(raw: dict[str, JSON]) -> Place | None:
             place = _address(url)
             title = _string(rest.get("filename"))
             return Inline(place.media_type, place.data, title) if isinstance(place, Inline) else place
-        case {"file": {"file_id": str(name)}}:
+        case {"file": {"file_id": str(name)}} | {"type": "input_image" | "input_file", "file_id": str(name)}:
             return Handle(name, "openai")
+        case {"type": "input_file", "file_data": str(url), **rest}:
+            place = _address(url)
+            title = _string(rest.get("filename"))
+            return Inline(place.media_type, place.data, title) if isinstance(place, Inline) else place
+        case {"type": "input_file", "file_url": str(url)}:
+            return Link(url)
     return None
 
 
@@ -149,6 +157,28 @@ def to_openai(media: Media) -> dict[str, JSON] | None:
             return {"type": "text", "text": whole(f"[{title}]\n{text}" if title else text)}
         case Handle(name, "openai") if media.kind == "file" and name:
             return {"type": "file", "file": {"file_id": name}}
+    return None
+
+
+def to_responses(media: Media) -> dict[str, JSON] | None:
+    """The part of a message or tool output that the OpenAI Responses API takes for ``media``, or None."""
+    place = locate(media.raw)
+    match media.kind, place:
+        case "image", Inline(media_type, data) if _encoded(data) and media_type in ANTHROPIC_IMAGES:
+            return {"type": "input_image", "image_url": f"data:{media_type};base64,{data}", **_detail(media)}
+        case "image", Link(url) if _web(url, "http://", "https://"):
+            return {"type": "input_image", "image_url": url, **_detail(media)}
+        case "image", Handle(name, "openai") if name:
+            return {"type": "input_image", "file_id": name, **_detail(media)}
+        case "file", Inline(media_type, data, title) if _encoded(data) and media_type.isascii():
+            name = whole(title) or "file.pdf"
+            return {"type": "input_file", "filename": name, "file_data": f"data:{media_type};base64,{data}"}
+        case "file", Link(url) if _web(url, "http://", "https://"):
+            return {"type": "input_file", "file_url": url}
+        case "file", Handle(name, "openai") if name:
+            return {"type": "input_file", "file_id": name}
+        case "file", Plain(text, title) if text.strip():
+            return {"type": "input_text", "text": whole(f"[{title}]\n{text}" if title else text)}
     return None
 
 
@@ -194,6 +224,8 @@ def describe(media: Media) -> str:
 def _detail(media: Media) -> dict[str, JSON]:
     match media.raw:
         case {"image_url": {"detail": ("low" | "high" | "auto") as detail}}:
+            return {"detail": detail}
+        case {"type": "input_image", "detail": ("low" | "high" | "auto") as detail}:
             return {"detail": detail}
     return {}
 

@@ -65,6 +65,11 @@ class MemoryTool:
         function = {"name": self.name, "description": self.description, "parameters": self.schema}
         return {"type": "function", "function": function}
 
+    def to_openai_responses(self) -> dict[str, Any]:
+        """The tool as an element of ``tools`` in the OpenAI Responses API."""
+        flat = {"name": self.name, "description": self.description, "parameters": self.schema}
+        return {"type": "function", **flat, "strict": False}
+
     def to_anthropic(self) -> dict[str, Any]:
         """The tool as an element of ``tools`` in the Anthropic messages API."""
         return {"name": self.name, "description": self.description, "input_schema": self.schema}

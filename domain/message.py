@@ -15,7 +15,7 @@ JSON: TypeAlias = Any
 Role: TypeAlias = Literal["system", "user", "assistant", "tool", "summary"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool", "summary")
 
-Form: TypeAlias = Literal["openai", "anthropic", "pi", "claude-code"]
+Form: TypeAlias = Literal["openai", "openai-responses", "anthropic", "pi", "claude-code", "codex", "openhands"]
 """The shape of the kept original; a new transcript format adds its tag here."""
 
 Trust: TypeAlias = Literal["user", "operator", "model", "tool", "external"]

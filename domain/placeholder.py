@@ -38,6 +38,15 @@ def clip(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: max(limit - 1, 0)].rstrip() + "…"
 
 
+def clip_middle(text: str, limit: int) -> str:
+    """``text`` in at most ``limit`` characters: its beginning and its end, where a long request often has its point."""
+    if len(text) <= limit:
+        return text
+    head = text[: max(limit * 3 // 5 - 2, 0)].rpartition(" ")[0] or text[: limit // 2]
+    tail = text[-max(limit * 2 // 5 - 1, 1) :].partition(" ")[2]
+    return clip(f"{head} … {tail}" if tail else head + " …", limit)
+
+
 def one_line(text: str, limit: int) -> str:
     """``text`` on one line: runs of white space become one space; at most ``limit`` characters."""
     # Cut before splitting: a result of 50 MB must not be split for the sake of its first line.

@@ -6,8 +6,10 @@ later version of the code (with another policy) shows the same past (C11).
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
 from hashlib import sha256
+
+from .tokens import ESTIMATE, Counter
 
 POLICY = "policy-1"
 
@@ -59,6 +61,8 @@ class Policy:
     """Important arguments in a placeholder, together (C3)."""
     placeholder_overview_chars: int = 700
     """First and last lines, or JSON keys, in a placeholder."""
+    counter: Counter = ESTIMATE
+    """Counts what a decision makes: reduced messages, summaries, and the bound of a summary (M5)."""
 
     @property
     def limit(self) -> int:
@@ -85,4 +89,6 @@ class Policy:
 
     def digest(self, summarizer: str = "") -> str:
         """Names these settings together with the summariser; another digest ends the rest after failures (C10)."""
-        return sha256(repr((astuple(self), summarizer)).encode()).hexdigest()[:16]
+        numbers = tuple(getattr(self, item.name) for item in fields(self) if item.name != "counter")
+        who = summarizer if self.counter.name == ESTIMATE.name else f"{summarizer}, {self.counter.name}"
+        return sha256(repr((numbers, who)).encode()).hexdigest()[:16]

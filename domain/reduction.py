@@ -61,9 +61,9 @@ def reduce_counted(
         if all(new is old for new, old in zip(parts, message.parts, strict=True)):
             continue
         # The recorded count of the original is compared, so that the long text is not counted again (M5).
-        before = count_message(already[message.id]) if message.id in already else message.tokens
+        before = count_message(already[message.id], policy.counter.count) if message.id in already else message.tokens
         shorter = tuple([_encodable(part) for part in parts])
-        after = count_message(shorter)
+        after = count_message(shorter, policy.counter.count)
         if after < before:
             made[message.id] = (shorter, after)
     return made

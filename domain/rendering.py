@@ -12,13 +12,20 @@ from .context import Built
 from .message import JSON
 from .rendering_anthropic import AnthropicWriter
 from .rendering_openai import OpenAIWriter
+from .rendering_responses import ResponsesWriter
 
-Target: TypeAlias = Literal["openai", "anthropic"]
+Target: TypeAlias = Literal["openai", "openai-responses", "anthropic"]
+TARGETS: tuple[Target, ...] = ("openai", "openai-responses", "anthropic")
 
 
 def to_openai(built: Built) -> dict[str, JSON]:
     """``{"messages": [...]}`` for the OpenAI chat API, with ``"tools"`` when there are any."""
     return OpenAIWriter(built).request()
+
+
+def to_openai_responses(built: Built) -> dict[str, JSON]:
+    """``{"input": [...]}`` for the OpenAI Responses API, with ``"instructions"`` and ``"tools"`` when there are any."""
+    return ResponsesWriter(built).request()
 
 
 def to_anthropic(built: Built) -> dict[str, JSON]:
@@ -30,7 +37,9 @@ def losses(built: Built, target: Target) -> tuple[str, ...]:
     """What the request of ``target`` does not carry as it was given: one line each, led by the message's id (M1)."""
     match target:
         case "openai":
-            writer: OpenAIWriter | AnthropicWriter = OpenAIWriter(built)
+            writer: OpenAIWriter | ResponsesWriter | AnthropicWriter = OpenAIWriter(built)
+        case "openai-responses":
+            writer = ResponsesWriter(built)
         case "anthropic":
             writer = AnthropicWriter(built)
         case _:

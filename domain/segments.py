@@ -10,13 +10,17 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .message import Message, ToolCall, ToolResult
-from .placeholder import important_arguments, one_line
+from .placeholder import clip_middle, important_arguments, one_line
 from .summary import Segment
 from .words import words
 
 SENTENCE_CHARS_MAX = 320
 REQUEST_CHARS_MAX = 240
+REQUEST_WHOLE_CHARS_MAX = 2_000
+"""Of a request this much is compared with a summary, however short it is listed."""
 FAILURE_CHARS_MAX = 160
+FAILED = " failed: "
+"""Stands in the text of a failure between the call and what went wrong."""
 TEXT_CHARS_MAX = 60_000
 """Longer user text is searched at its beginning and end only."""
 
@@ -56,7 +60,7 @@ _FAILED_TEXT = re.compile(
 _ERROR_LINE = re.compile(
     r"error|exception|fail|fatal|denied|not found|no such|refused|invalid|cannot|timed? ?out|exit", re.IGNORECASE
 )
-_BARE_FAILURE = frozenset({"exit", "code", "exited", "status", "comman", "error", "failed", "output"})
+_BARE_FAILURE = frozenset({"exit", "code", "exited", "status", "comman", "error", "failed", "failur", "output"})
 _NOT_A_REQUEST = re.compile(
     r"\s*(?:\[Request interrupted|<(?:command|local-command|system|bash)-|Caveat: The messages below)"
 )
@@ -132,9 +136,11 @@ def _of_message(message: Message) -> Iterator[Segment]:
 
 def _of_user(message: Message, text: str) -> Iterator[Segment]:
     asked = "\n".join(line for line in prose(text).split("\n") if not line.lstrip().startswith(_CODE_LINE))
-    request = one_line(asked.strip() or text, REQUEST_CHARS_MAX)
+    whole = " ".join((asked.strip() or text).split())
+    request = clip_middle(whole, REQUEST_CHARS_MAX)
     if len(words(request)) >= 2:
-        yield Segment("request", request, "goal", message.position, message.id)
+        more = clip_middle(whole, REQUEST_WHOLE_CHARS_MAX) if request != whole else ""
+        yield Segment("request", request, "goal", message.position, message.id, more)
     fenced = False
     for line in text.split("\n"):
         if line.lstrip().startswith("```"):
@@ -173,7 +179,7 @@ def failures(messages: Sequence[Message]) -> Iterator[Segment]:
                 if failed(part):
                     if not _tells(part.text):
                         continue  # "exit code 1" alone: a search that found nothing, most of the time
-                    text = one_line(f"{name} ({about}) failed: {error_line(part.text)}", FAILURE_CHARS_MAX)
+                    text = one_line(f"{name} ({about}){FAILED}{error_line(part.text)}", FAILURE_CHARS_MAX)
                     open_failures[key] = Segment("failure", text, "state", message.position, message.id)
                 else:
                     open_failures.pop(key, None)
@@ -188,11 +194,16 @@ def failed(result: ToolResult) -> bool:
 
 
 def _tells(text: str) -> bool:
-    return len([word for word in words(error_line(text)) if word not in _BARE_FAILURE]) >= 1
+    return _says(error_line(text))
+
+
+def _says(line: str) -> bool:
+    return any(word not in _BARE_FAILURE and not word.isdigit() for word in words(line))
 
 
 def error_line(text: str) -> str:
-    """The line of an output that tells best what went wrong."""
+    """The line of an output that tells best what went wrong: a reason before a bare exit status."""
     lines = [line.strip() for line in f"{text[:2_000]}\n{text[-2_000:]}".split("\n") if line.strip()]
     telling = [line for line in lines if _ERROR_LINE.search(line) and len(line) < 400]
-    return one_line((telling or lines or ["no output"])[0], 110)
+    found = telling or lines or ["no output"]
+    return one_line(next((line for line in found if _says(line)), found[0]), 110)

@@ -15,6 +15,8 @@ from typing import Literal, TypeAlias
 
 from .catalogue import Usage
 from .message import Trust
+from .tokens import ESTIMATE, Counter
+from .usage import usage_of
 
 SectionId: TypeAlias = Literal[
     "goal", "constraints", "decisions", "completed", "state", "pending", "files", "questions", "facts"
@@ -78,6 +80,12 @@ class Completion:
     usage: Usage = field(default_factory=Usage)
     finish_reason: str | None = None
 
+    def __post_init__(self) -> None:
+        # SDKs give usage as a dictionary or an object of their own, and reasons as enumerations.
+        object.__setattr__(self, "usage", usage_of(self.usage) or Usage())
+        reason = getattr(self.finish_reason, "value", self.finish_reason)
+        object.__setattr__(self, "finish_reason", None if reason is None else str(reason)[:100])
+
 
 SegmentKind: TypeAlias = Literal["request", "constraint", "decision", "failure", "cancelled", "earlier"]
 
@@ -86,7 +94,7 @@ SegmentKind: TypeAlias = Literal["request", "constraint", "decision", "failure",
 class Segment:
     """Something that a summary must represent (C5): its text, and the message that it comes from.
 
-    ``text`` may be shortened (it then ends in an ellipsis); ``position`` is the log position of the source, or
+    ``text`` may be shortened (an ellipsis stands where it was); ``position`` is the log position of the source, or
     None for an item of an earlier summary, which names its sources itself. ``section`` is where it belongs.
     """
 
@@ -95,6 +103,8 @@ class Segment:
     section: SectionId
     position: int | None = None
     id: str = ""
+    whole: str = field(default="", repr=False)
+    """What was shortened to ``text`` (bounded too): a summary may represent any part of it."""
 
     @property
     def tag(self) -> str:
@@ -105,7 +115,8 @@ class Segment:
 class Material:
     """One covered message as a summariser reads it: payloads shortened, never raw.
 
-    ``text`` is all of it; ``said`` is only what its author wrote, ``calls`` its tool calls as (name, arguments).
+    ``text`` is all of it; ``said`` is only what its author wrote, ``calls`` its tool calls as (name, arguments),
+    ``outputs`` a glimpse of its tool results, in which names are looked for and nothing is quoted.
     """
 
     position: int
@@ -115,6 +126,7 @@ class Material:
     trust: Trust
     said: str = ""
     calls: tuple[tuple[str, str], ...] = ()
+    outputs: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +139,7 @@ class SummaryRequest:
     answer; ``tokens_replaced`` is what the framed answer must be smaller than. ``unlisted`` are positions of
     more such segments, for which the bound has no room. ``positions`` and ``ids`` are
     the sources that may be named; ``payloads`` the raw tool arguments and results that must not come back.
+    ``counter`` counts the answer against ``tokens_max`` and ``tokens_replaced``.
     """
 
     prompt: str
@@ -143,6 +156,7 @@ class SummaryRequest:
     unlisted: tuple[int, ...] = ()
     chunk: int = 1
     chunks: int = 1
+    counter: Counter = ESTIMATE
 
 
 # --- source tags -------------------------------------------------------------------------------------

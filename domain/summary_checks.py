@@ -26,6 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
+from .segments import FAILED, sentences
 from .summary import (
     SECTIONS,
     Completion,
@@ -44,7 +45,6 @@ from .summary import (
 )
 from .summary_request import RAW_RUN_CHARS
 from .summary_safety import reads_as_instruction
-from .tokens import estimate
 from .words import folded, negated, share, words
 
 InjectionCheck: TypeAlias = Callable[[str], bool]
@@ -57,6 +57,15 @@ CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", 
 """Finish reasons of providers that mean an answer is not whole."""
 
 ECHO_CHARS = 100
+
+SHORT_REQUEST_WORDS = 24
+"""Telling words of about 240 characters."""
+
+POINT_WORDS_MIN = 6
+"""Telling words that make a sentence of a long request its point; shorter ones are found in any summary."""
+
+RETOLD_SHARE = 0.85
+"""Of the telling words of a line in one message of the user: it retells what they said, and is no injection."""
 
 
 def completion_of(answer: Any) -> Completion | None:
@@ -123,7 +132,7 @@ def _ends(body: str) -> tuple[str, ...]:
 
 
 def _sizes(text: str, request: SummaryRequest) -> tuple[str, ...]:
-    tokens = estimate(text)
+    tokens = request.counter.count(text)
     too_long = ("too_long",) if tokens > request.tokens_max else ()
     return (*too_long, "not_smaller") if tokens + FRAME_TOKENS >= request.tokens_replaced else too_long
 
@@ -162,14 +171,18 @@ def _echoes(body: str, request: SummaryRequest) -> tuple[str, ...]:
 
 
 def _injected(summary: Summary, request: SummaryRequest, injection: InjectionCheck) -> tuple[str, ...]:
-    """An instruction in the summary is let through only where it quotes what the user said themselves."""
+    """An instruction in the summary is let through only where it quotes, or nearly, what the user said themselves."""
     said = folded(" ".join(s.text for s in request.required if s.kind != "failure"))
-    users = folded("\n".join(m.text for m in request.messages if m.role == "user" and m.trust in ("user", "operator")))
+    own = [m for m in request.messages if m.role == "user" and m.trust in ("user", "operator")]
+    users = folded("\n".join(m.text for m in own))
+    told = [frozenset(words(m.said)) for m in own]
     accepted = frozenset((request.earlier or "").split("\n"))  # what was let through once is quoted as it was
     for line in summary.lines:
         if f"- {line}" not in accepted and injection(line):
             quoted = folded(untagged(line)).strip(' "“”«».…')
-            if quoted not in said and quoted not in users:
+            wanted = words(untagged(line))
+            retold = len(wanted) >= 3 and any(share(wanted, each) >= RETOLD_SHARE for each in told)
+            if quoted not in said and quoted not in users and not retold:
                 return ("injected_instruction",)
     return ()
 
@@ -225,7 +238,9 @@ def _represented(
 
     A *constraint* needs one line with most of its telling words and its "not" (or fewer of them, with its source
     tag): a pointer alone does not bind an agent. What an *earlier* summary kept needs the same, by its words. A
-    *request*, *decision* or *failure* is represented by its tag, or by enough of its telling words.
+    *request*, *decision* or *failure* is represented by its tag, or by enough of its telling words; of a long request
+    by enough words of all of it, or by one of its sentences, since a person retells its point; of a failure by what
+    went wrong alone, whatever the call was.
     """
     wanted = words(untagged(segment.text))
     match segment.kind:
@@ -237,8 +252,14 @@ def _represented(
         case "request" | "failure" | "decision" | "cancelled":
             if segment.position in cited or segment.id in named:
                 return True
-            part = {"request": 0.34, "failure": 0.3}.get(segment.kind, 0.5)
-            return _enough(wanted, everything if segment.kind == "request" else None, lines, part)
+            if segment.kind == "request":
+                whole = words(untagged(segment.whole)) or wanted
+                told = sum(word in everything for word in whole) >= _request_words(len(whole))
+                return told or any(_enough(point, lines, 0.6) for point in _points(segment.whole))
+            if segment.kind == "failure":
+                why = words(untagged(segment.text.partition(FAILED)[2]))
+                return _enough(wanted, lines, 0.3) or (len(why) >= 2 and _enough(why, lines, 0.4))
+            return _enough(wanted, lines, 0.5)
 
 
 def _binds(line: _Line, segment: Segment, wanted: list[str]) -> bool:
@@ -250,8 +271,17 @@ def _binds(line: _Line, segment: Segment, wanted: list[str]) -> bool:
     return share(wanted, line.words) >= needed and keeps_not and bool(wanted)
 
 
-def _enough(wanted: list[str], everything: frozenset[str] | None, lines: Sequence[_Line], part: float) -> bool:
+def _points(request: str) -> Iterable[list[str]]:
+    """The sentences of a long request that say something: one line that carries one of them retells the request."""
+    found = (words(sentence) for sentence in sentences(request))
+    return (point for point in found if len(point) >= POINT_WORDS_MIN)
+
+
+def _request_words(count: int) -> int:
+    """Of ``count`` telling words so many must be found: a third of a short request, less of what a long one adds."""
+    return max(1, math.ceil(0.34 * min(count, SHORT_REQUEST_WORDS) + 0.1 * max(count - SHORT_REQUEST_WORDS, 0)))
+
+
+def _enough(wanted: list[str], lines: Sequence[_Line], part: float) -> bool:
     needed = max(1, math.ceil(part * len(wanted)))
-    if everything is not None:
-        return sum(word in everything for word in wanted) >= needed
     return any(sum(word in line.words for word in wanted) >= needed for line in lines)

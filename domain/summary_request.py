@@ -6,13 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from .message import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
-from .placeholder import clip, important_arguments, one_line, overview, read_json, string_leaves
+from .placeholder import clip, clip_middle, important_arguments, one_line, overview, read_json, string_leaves
 from .segments import segments, user_text
 from .summary import HEADINGS, SECTIONS, Material, Section, Segment, Summary, SummaryRequest, parse, tag, tags, untagged
-from .tokens import estimate
+from .tokens import ESTIMATE, Counter, estimate
 
 MATERIAL_CHARS_MAX = 6_000
 """Of one message's text in the material; more is shown by its beginning and its end."""
+
+GLIMPSE_CHARS_MAX = 1_500
+"""Of each tool output, searched for names."""
 
 REQUIRED_SHARE = 0.7
 """Of the summary's bound: what must be in it has to fit in it, and leave room for the rest."""
@@ -43,7 +46,16 @@ def material(message: Message) -> Material:
     text = "\n".join([line for part in message.parts if (line := _line(part))])
     said = user_text(message) if message.role == "user" else message.text
     calls = tuple((call.name, important_arguments(call, 300)) for call in message.calls)
-    return Material(message.position, message.id, message.role, _bounded(text), message.trust, _bounded(said), calls)
+    outputs = "\n".join([_glimpse(result.text) for result in message.results])
+    bounded = (_bounded(text), message.trust, _bounded(said), calls, _bounded(outputs))
+    return Material(message.position, message.id, message.role, *bounded)
+
+
+def _glimpse(output: str) -> str:
+    """The beginning and the end of an output: cheap to look through, whatever its size."""
+    if len(output) <= GLIMPSE_CHARS_MAX:
+        return output
+    return f"{output[: GLIMPSE_CHARS_MAX * 2 // 3]} … {output[-GLIMPSE_CHARS_MAX // 3 :]}"
 
 
 def _bounded(text: str) -> str:
@@ -85,7 +97,7 @@ def chunks(covered: Sequence[Message], limit: int | None) -> tuple[tuple[Message
 
 
 def required(
-    covered: Sequence[Message], earlier: Summary | None, tokens_max: int
+    covered: Sequence[Message], earlier: Summary | None, tokens_max: int, counter: Counter = ESTIMATE
 ) -> tuple[tuple[Segment, ...], tuple[int, ...]]:
     """The segments that a summary of ``covered`` must represent, most binding first, as many as its bound can hold.
 
@@ -99,24 +111,24 @@ def required(
     ranked = list(_ranked(segments(covered), earlier))
     for length in REQUEST_LENGTHS:
         ranked = [_short(segment, length) if segment.section == "goal" else segment for segment in ranked]
-        if sum([_cost(segment) for segment in ranked]) <= budget:
+        if sum([_cost(segment, counter) for segment in ranked]) <= budget:
             break
     chosen: list[Segment] = []
     unlisted: set[int] = set()
     for line in earlier.of("facts") if earlier else ():
         unlisted |= tags(line) if UNLISTED in line else set()
     for segment in ranked:
-        fitting = next((form for form in _forms(segment) if _cost(form) <= budget), None)
+        fitting = next((form for form in _forms(segment) if _cost(form, counter) <= budget), None)
         if fitting is None:
             unlisted |= tags(segment.text) if segment.position is None else {segment.position}
         else:
             chosen.append(fitting)
-            budget -= _cost(fitting)
+            budget -= _cost(fitting, counter)
     return tuple(chosen), tuple(sorted(unlisted))
 
 
-def _cost(segment: Segment) -> int:
-    return estimate(f"- {segment.text} {segment.tag}\n") + 1
+def _cost(segment: Segment, counter: Counter) -> int:
+    return counter.count(f"- {segment.text} {segment.tag}\n") + 1
 
 
 def _forms(segment: Segment) -> Iterator[Segment]:
@@ -130,7 +142,8 @@ def _short(segment: Segment, length: int) -> Segment:
     bare, sources = untagged(segment.text), tags(segment.text)
     if len(bare) <= length:
         return segment
-    return replace(segment, text=f"{clip(bare, length)} {tag(*sorted(sources))}" if sources else clip(bare, length))
+    shorter = clip_middle(bare, length) if segment.section == "goal" else clip(bare, length)
+    return replace(segment, text=f"{shorter} {tag(*sorted(sources))}" if sources else shorter)
 
 
 def _ranked(found: Sequence[Segment], earlier: Summary | None) -> Iterator[Segment]:
@@ -168,6 +181,7 @@ def build(
     unlisted: Sequence[int] = (),
     tokens_max: int,
     tokens_replaced: int,
+    counter: Counter = ESTIMATE,
 ) -> SummaryRequest:
     """The request for one chunk of ``covered``; ``earlier`` is the summary so far, ``must`` all required segments.
 
@@ -193,6 +207,7 @@ def build(
         unlisted=tuple(position for position in unlisted if position <= upto or position not in own),
         chunk=chunk_number,
         chunks=chunk_count,
+        counter=counter,
     )
 
 

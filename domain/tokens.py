@@ -17,8 +17,9 @@ no text consists of, are under-counted (0.3 to 0.5).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import assert_never
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias, assert_never
 
 from .jsontext import compact
 from .media import Plain, locate, recognise
@@ -26,6 +27,9 @@ from .message import JSON, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolR
 
 COUNTER = "estimate-1"
 """The name that is recorded beside a count; another rule gets another name, so that a replay decides alike (M5)."""
+
+Count: TypeAlias = Callable[[str], int]
+"""Tokens of a text: pure, total, 0 for the empty text, linear."""
 
 MESSAGE_TOKENS = 4
 """What the envelope of one message (role and separators) costs."""
@@ -144,15 +148,31 @@ def _beyond_ascii(data: bytes) -> int:
     return sum([leads.count(index) * weight for index, (_, _, weight) in enumerate(_SCRIPTS, 1)])
 
 
-def count_text(text: str) -> int:
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Who counts: the name that is recorded, and the function. Two of one name count alike (M5).
+
+    It counts texts; images, files, sealed reasoning and the envelopes of messages and calls are constants under
+    every counter.
+    """
+
+    name: str
+    count: Count = field(compare=False, repr=False)
+
+
+ESTIMATE = Counter(COUNTER, estimate)
+"""The default: offline, no dependency, script-aware."""
+
+
+def count_text(text: str, count: Count = estimate) -> int:
     """Tokens of a text that stands alone as a message: a system prompt, a summary."""
-    return estimate(text) + MESSAGE_TOKENS if text else 0
+    return count(text) + MESSAGE_TOKENS if text else 0
 
 
-def count_media(media: Media) -> int:
+def count_media(media: Media, count: Count = estimate) -> int:
     """Tokens of an image, a sound or a file by constants, never by the length of its base64; of a text, its own."""
     if media.media_type.startswith("text/"):
-        return _texts(media.raw)
+        return _texts(media.raw, count)
     match media.kind:
         case "image":
             return IMAGE_TOKENS
@@ -162,32 +182,32 @@ def count_media(media: Media) -> int:
             return max(FILE_TOKENS_MIN, media.size // FILE_BYTES_PER_TOKEN)
 
 
-def _texts(raw: JSON) -> int:
+def _texts(raw: JSON, count: Count) -> int:
     """Tokens of a document whose text stands in the message, wherever its shape holds it."""
     place = locate(raw)
-    return estimate(f"{place.title}\n{place.text}") if isinstance(place, Plain) else FILE_TOKENS_MIN
+    return count(f"{place.title}\n{place.text}") if isinstance(place, Plain) else FILE_TOKENS_MIN
 
 
-def count_parts(parts: Iterable[Part]) -> int:
+def count_parts(parts: Iterable[Part], count: Count = estimate) -> int:
     """Tokens of neutral parts: texts, reasoning, calls with their arguments, results with their media."""
-    return sum([_part(part) for part in parts])
+    return sum([_part(part, count) for part in parts])
 
 
-def _part(part: Part) -> int:
+def _part(part: Part, count: Count) -> int:
     match part:
         case Text(text):
-            return estimate(text)
+            return count(text)
         case Reasoning(text, raw):
-            return estimate(text) + _blob(raw)
+            return count(text) + _blob(raw)
         case ToolCall(_, name, arguments):
-            return estimate(name) + estimate(arguments) + CALL_TOKENS
+            return count(name) + count(arguments) + CALL_TOKENS
         case ToolResult():
-            media = sum([_part(item) for item in part.media])
-            return estimate(part.text) + CALL_TOKENS + media
+            media = sum([_part(item, count) for item in part.media])
+            return count(part.text) + CALL_TOKENS + media
         case Media():
-            return count_media(part)
+            return count_media(part, count)
         case Opaque(raw):
-            return _walk(raw)
+            return _walk(raw, count)
     assert_never(part)
 
 
@@ -199,18 +219,18 @@ def _blob(raw: JSON) -> int:
     )
 
 
-def count_message(parts: Iterable[Part]) -> int:
+def count_message(parts: Iterable[Part], count: Count = estimate) -> int:
     """Tokens of one message given as neutral parts, its envelope included."""
-    return count_parts(parts) + MESSAGE_TOKENS
+    return count_parts(parts, count) + MESSAGE_TOKENS
 
 
-def count_source(source: JSON) -> int:
+def count_source(source: JSON, count: Count = estimate) -> int:
     """Tokens of an OpenAI or Anthropic message in its own form: every string in it, envelope included (M5).
 
     Calls with empty text, their arguments, hidden reasoning and results all count; images, sound and files
     count by constants. A transcript row carries more than its message: count its view by ``count_message``.
     """
-    return _walk(source) + MESSAGE_TOKENS
+    return _walk(source, count) + MESSAGE_TOKENS
 
 
 _ENVELOPE = frozenset({"type", "role", "id", "tool_use_id", "tool_call_id", "cache_control", "media_type"})
@@ -219,7 +239,7 @@ _BLOBS = ("signature", "data", "thinkingSignature", "encrypted_content")
 _CALLS = frozenset({"tool_use", "tool_result", "function", "custom", "server_tool_use"})
 
 
-def _walk(source: JSON) -> int:
+def _walk(source: JSON, count: Count) -> int:
     # A loop, not a recursion: what was recorded may be nested deeper than Python's stack.
     total, texts, stack = 0, [], [source]
     while stack:
@@ -231,13 +251,13 @@ def _walk(source: JSON) -> int:
         elif isinstance(value, dict):
             media = recognise(value)
             if media is not None:
-                total += count_media(media)
+                total += count_media(media, count)
                 continue
             kind = value.get("type")
             if kind in _CALLS if isinstance(kind, str) else value.get("role") in ("tool", "function"):
                 total += CALL_TOKENS
             total += _entries(value, kind, texts, stack)
-    return total + (estimate("\n".join(texts)) if texts else 0)
+    return total + (count("\n".join(texts)) if texts else 0)
 
 
 def _entries(value: dict[str, JSON], kind: JSON, texts: list[str], stack: list[JSON]) -> int:
@@ -253,6 +273,6 @@ def _entries(value: dict[str, JSON], kind: JSON, texts: list[str], stack: list[J
     return blobs
 
 
-def count_tools(tools: Iterable[JSON]) -> int:
+def count_tools(tools: Iterable[JSON], count: Count = estimate) -> int:
     """Tokens of tool schemas, as the JSON that is sent."""
-    return sum([estimate(compact(tool)) + TOOL_TOKENS for tool in tools])
+    return sum([count(compact(tool)) + TOOL_TOKENS for tool in tools])

@@ -84,9 +84,9 @@ class Writer:
         if line.origin is None or line.state != "original":
             return
         source = line.origin.source
-        if line.origin.form not in ("openai", "anthropic") or not isinstance(source, dict):
+        if line.origin.form not in ("openai", "openai-responses", "anthropic") or not isinstance(source, dict):
             return
-        self._extra(line, source, known, "")
+        self._extra(line, source, ITEM_FIELDS if line.origin.form == "openai-responses" else known, "")
         content = source.get("content")
         if isinstance(content, list):
             for block in content:
@@ -95,7 +95,7 @@ class Writer:
                     self._extra(line, block, parts_known[kind], f" of a {kind} part")
 
     def _extra(self, line: Line, value: Mapping[str, JSON], known: frozenset[str], where: str) -> None:
-        names = [str(key) for key, inner in value.items() if key not in known and inner is not None]
+        names = [str(key) for key, inner in value.items() if key not in known and inner not in (None, [])]
         if names:
             self.lose(line, f"fields {', '.join(names)}{where} not carried")
 
@@ -127,6 +127,9 @@ def _wire_ids(calls: list[tuple[int, str]], names: Names, *, unique: bool) -> di
 PART_FIELDS: dict[str, frozenset[str]] = {
     "text": frozenset({"type", "text"}),
     "input_text": frozenset({"type", "text"}),
+    "output_text": frozenset({"type", "text"}),
+    "input_image": frozenset({"type", "image_url", "file_id", "detail"}),
+    "input_file": frozenset({"type", "file_data", "file_id", "file_url", "filename"}),
     "refusal": frozenset({"type", "refusal"}),
     "image_url": frozenset({"type", "image_url"}),
     "input_audio": frozenset({"type", "input_audio"}),
@@ -138,6 +141,12 @@ PART_FIELDS: dict[str, frozenset[str]] = {
     "tool_result": frozenset({"type", "tool_use_id", "content", "is_error", "name"}),
 }
 """Fields of a part that the view reads; any other is lost, and said so."""
+
+ITEM_FIELDS = frozenset(
+    {"type", "role", "content", "phase", "call_id", "name", "namespace", "arguments", "input", "output", "action"}
+    | {"operation", "summary", "encrypted_content", "id", "status"}
+)
+"""Fields of a Responses item that the view reads, and ``id`` and ``status``, which only bind it to its response."""
 
 
 def read_tool(given: JSON) -> Tool | None:

@@ -10,19 +10,21 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ..domain.errors import InputError
 
 PREFIX = "MINUTEBOOK_"
+NUMBER_MAX = 1_000_000_000
+"""No setting is larger: a thousand million tokens, bytes or seconds."""
 
 
 class Settings(BaseModel):
     """The settings of one book: frozen, validated, every field with its default and reason."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     # --- context
     context_window: int = Field(200_000, ge=1, description="Tokens that the model takes in one request.")
@@ -30,6 +32,10 @@ class Settings(BaseModel):
         None,
         ge=0,
         description="Tokens kept free for the answer; unset: an eighth of the window, at most 16,384.",
+    )
+    token_counter: Literal["estimate", "bpe:o200k", "bpe:cl100k", "bpe:voyage3"] = Field(
+        "estimate",
+        description="Who counts tokens: the estimate, or the exact vocabulary of a model family (extra tokens) (M5).",
     )
     compaction_enabled: bool = Field(True, description="Off: context() reduces and summarises nothing.")
     compaction_threshold: float = Field(
@@ -43,7 +49,10 @@ class Settings(BaseModel):
     summary_tokens_max: int = Field(4_000, ge=200, description="A longer summary is refused (C4).")
     summarizer_model: str | None = Field(
         None,
-        description="Model that summarises, by provider name; unset: the extractive summariser, no model.",
+        description="Model that summarises, as provider:name (extra models); unset: extractive, without a model.",
+    )
+    summarizer_input_tokens: int = Field(
+        60_000, ge=1_000, description="Material of one call of the summariser; more is folded in chunks (C2)."
     )
     summarizer_timeout_seconds: float = Field(120.0, gt=0, description="A later answer is refused (C5).")
 
@@ -62,7 +71,8 @@ class Settings(BaseModel):
     )
     curation_automatic: bool = Field(True, description="Off: only an explicit curate or sync starts the curator.")
     curator_model: str | None = Field(
-        None, description="Model that curates, by provider name; unset: the rule-based curator, no model."
+        None,
+        description="Model that curates, as provider:name (extra models); unset: by rules, without a model.",
     )
     curator_timeout_seconds: float = Field(120.0, gt=0, description="A later answer is refused (D6).")
     curator_answer_bytes_max: int = Field(256_000, ge=1, description="A longer answer is refused unread.")
@@ -96,12 +106,23 @@ class Settings(BaseModel):
         path = Path(value)
         if path.is_absolute() or ".." in path.parts or not path.name or "\0" in value:
             raise ValueError("must be a relative path inside the workspace, without '..'")
+        if path.parts[0] == ".tinyagent" and len(path.parts) == 2 and not path.name.endswith(".md"):
+            # The database, its companions, the lock and the ignore file live there.
+            raise ValueError("must not be one of minutebook's own files; in .tinyagent itself, name a .md file")
         return value
 
     @field_validator("projections", mode="before")
     @classmethod
     def _names(cls, value: Any) -> Any:
         return tuple(name.strip() for name in value.split(",") if name.strip()) if isinstance(value, str) else value
+
+    @field_validator("*")
+    @classmethod
+    def _within_reason(cls, value: Any) -> Any:
+        # Beyond this nothing is meant by a number, and clocks, databases and JSON begin to disagree about it.
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > NUMBER_MAX:
+            raise ValueError(f"must be at most {NUMBER_MAX:,}")
+        return value
 
     @model_validator(mode="after")
     def _sizes(self) -> Settings:
@@ -130,6 +151,11 @@ class Settings(BaseModel):
         values.update(given)
         origins.update(dict.fromkeys(given, "argument"))
         return _settings(values, origins)
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any]) -> Settings:
+        """Settings from values alone, whatever files and environment say. Raises InputError ``bad_setting``."""
+        return _settings(values, dict.fromkeys(values, "argument"))
 
     @classmethod
     def explain(

@@ -103,7 +103,7 @@ DEALING: dict[str, str] = {
         r"|accounts?)\b"
         r"[^.!?\n]{0,16}\b(?:may|can|are to|is to) (?:be )?(?:used|shared|read|handed out|taken|spent|given out"
         r"|passed on) (?:freely|at "
-        r"will|by any(?:one|body)|for any(?:thing)?|for experiments|without|as (?:you|one) (?:like|please|see))\w*"
+        r"will|by any(?:one|body)|for any(?:thing)?|for experiments|without|as (?:you|one) (?:like|please|see))\w{0,6}"
         r"|\btrusted (?:to|with) (?:spend\w{0,3}|delet\w{1,3}|sign\w{0,3}|pay\w{0,4}|approv\w{1,3}|merg\w{1,3}|any|all"
         r"|every)\b"
         r"|\bspend(?:s|ing)? (?:up to )?(?:any|unlimited|whatever|as much)\b"

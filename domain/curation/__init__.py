@@ -8,12 +8,13 @@ from __future__ import annotations
 from .answer import Answer, parse_answer
 from .decision import decide, next_document
 from .intake import Intake, take_in
-from .manual import Adopted, Declined, adopt_edit, readmit
+from .manual import JUDGED, Adopted, Declined, adopt_edit, readmit
 from .plan import RuleCurator, make_plan
 from .prompt import build_request
 from .values import Accepted, Candidate, Count, CuratorRequest, Decision, Entry, Rejected
 
 __all__ = [
+    "JUDGED",
     "Accepted",
     "Adopted",
     "Answer",

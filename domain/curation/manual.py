@@ -31,6 +31,26 @@ STRUCTURAL = frozenset(
 )
 """Never overridden: the file would not be a memory file any more, or not within what was promised for it."""
 
+JUDGED = frozenset(
+    {
+        "mark_flood",
+        "hidden_character",
+        "role_marker",
+        "hidden_markup",
+        "homoglyph",
+        "instruction",
+        "exfiltration",
+        "permission",
+        "deception",
+        "trigger",
+        "encoded_payload",
+        "credential",
+        "duplicate",
+        "near_duplicate",
+    }
+)
+"""What a check judges and a person may judge otherwise, by naming the code (D8)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Adopted:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..message import JSON, Form, View
-from . import anthropic, claude_code, openai, pi
+from . import anthropic, claude_code, codex, openai, openai_responses, openhands, pi
 
 FORMS: dict[Form, Callable[[JSON], View]] = {
     "openai": openai.view,
+    "openai-responses": openai_responses.view,
     "anthropic": anthropic.view,
     "pi": pi.view,
     "claude-code": claude_code.view,
+    "codex": codex.view,
+    "openhands": openhands.view,
 }
 
 
@@ -21,5 +24,7 @@ def view(form: Form, source: JSON) -> View:
 
 
 def guess(source: JSON) -> Form:
-    """The form of an untagged message: ``anthropic`` when it holds a block that only that form has, else ``openai``."""
+    """The form of an untagged message, told by what only one form has; what all have in common is ``openai``."""
+    if openai_responses.speaks(source):
+        return "openai-responses"
     return "anthropic" if anthropic.speaks(source) else "openai"

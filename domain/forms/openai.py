@@ -32,11 +32,12 @@ def view(source: JSON) -> View:
     if role == "tool":
         return View("tool", (_result(source),))
     if role == "assistant":
-        return View("assistant", (*_reasoning(source), *_content(source.get("content")), *_said(source)))
-    return View(role, tuple(_content(source.get("content"))))
+        return View("assistant", (*_reasoning(source), *read_content(source.get("content")), *_said(source)))
+    return View(role, tuple(read_content(source.get("content"))))
 
 
-def _content(content: JSON) -> list[Part]:
+def read_content(content: JSON) -> list[Part]:
+    """The parts of a message's content: a text, or a list of parts; nothing for null and the empty text."""
     if content is None or content == "":
         return []
     if isinstance(content, str):
@@ -112,9 +113,17 @@ def _call(item: JSON) -> Part:
 
 def _result(source: dict[str, JSON]) -> ToolResult:
     name = _string(source.get("name"))
-    call = _legacy_id(name) if source.get("role") == "function" else identifier(source.get("tool_call_id"))
+    call = _legacy_id(name) if source.get("role") == "function" else identifier(_answered(source))
     text, media = read_result(source.get("content"))
     return ToolResult(call, text, name, media=media)
+
+
+def _answered(source: dict[str, JSON]) -> JSON:
+    """The id of the call that a tool message answers; SWE-agent keeps it as a list of one."""
+    listed = source.get("tool_call_ids")
+    if "tool_call_id" not in source and isinstance(listed, list) and len(listed) == 1:
+        return listed[0]
+    return source.get("tool_call_id")
 
 
 def read_result(content: JSON) -> tuple[str, tuple[Media, ...]]:

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from ...domain.context import Built, digest
-from ...domain.message import JSON, ToolResult
-from ...domain.rendering import Target, losses, to_anthropic, to_openai
+from ...domain.message import JSON, ToolCall, ToolResult
+from ...domain.rendering import TARGETS, Target, losses, to_anthropic, to_openai, to_openai_responses
 from ...domain.tokens import count_parts, count_text, count_tools
 from ..work.compressor import Looked
 from .answers import Answer
@@ -20,7 +20,8 @@ class Context:
     """What a model sees at ``position``: always a legal request that fits ``window`` less the reserve (C9).
 
     ``messages`` are neutral dictionaries (``position``, ``id``, ``role``, ``content``, ``state``, ``covers``);
-    ``to_openai()`` and ``to_anthropic()`` render the request. ``proved``: a recorded digest equals this one (C11).
+    ``to_openai()``, ``to_openai_responses()`` and ``to_anthropic()`` render the request. ``proved``: a recorded
+    digest equals this one (C11).
     """
 
     session: str
@@ -33,6 +34,9 @@ class Context:
     proved: bool
     note: str
     built: Built
+    reported_tokens: int | None = None
+    """The size of this request in the provider's own count, where it is known: the usage that the caller gave for
+    the last answer, and the count of what came after it (M5). It is what the trigger goes by."""
 
     @classmethod
     def of(cls, looked: Looked) -> Context:
@@ -48,6 +52,7 @@ class Context:
             proved=looked.proved,
             note=looked.note,
             built=looked.built,
+            reported_tokens=looked.reported,
         )
 
     @property
@@ -65,8 +70,13 @@ class Context:
 
     @property
     def tokens(self) -> int:
-        """Estimated tokens of the whole request: system prompt, memory, tools and messages."""
+        """Counted tokens of the whole request: system prompt, memory, tools and messages."""
         return self.built.tokens
+
+    @property
+    def counter(self) -> str:
+        """Who counts in this runtime; each message keeps the count of the runtime that recorded it."""
+        return self.built.preamble.counter.name
 
     @cached_property
     def digest(self) -> str:
@@ -76,27 +86,33 @@ class Context:
     @cached_property
     def sizes(self) -> Answer:
         """Tokens by kind (``system``, ``memory``, ``tools``, and each role) and, under ``by_tool``, of tool results."""
+        count = self.built.preamble.counter.count
         kinds: Counter[str] = Counter()
+        names = {call.id: call.name for line in self.built.lines for call in line.parts if isinstance(call, ToolCall)}
         by_tool: Counter[str] = Counter()
         for line in self.built.lines:
-            kinds[line.role] += count_parts(line.parts)
+            kinds[line.role] += count_parts(line.parts, count)
             for part in line.parts:
                 if isinstance(part, ToolResult):
-                    by_tool[part.name or "?"] += count_parts([part])
+                    by_tool[part.name or names.get(part.call_id, "?")] += count_parts([part], count)
         preamble = self.built.preamble
-        kinds["system"] += count_text(preamble.system)
-        kinds["memory"] += count_text(preamble.memory)
-        kinds["tools"] += count_tools(preamble.tools)
+        kinds["system"] += count_text(preamble.system, count)
+        kinds["memory"] += count_text(preamble.memory, count)
+        kinds["tools"] += count_tools(preamble.tools, count)
         return Answer({**kinds, "by_tool": dict(by_tool)})
 
     @cached_property
     def losses(self) -> dict[Target, tuple[str, ...]]:
         """What each rendering could not carry as it was given, one line each (M1)."""
-        return {"openai": losses(self.built, "openai"), "anthropic": losses(self.built, "anthropic")}
+        return {target: losses(self.built, target) for target in TARGETS}
 
     def to_openai(self) -> dict[str, Any]:
         """Arguments for the OpenAI chat API: ``messages`` and, when there are any, ``tools``."""
         return to_openai(self.built)
+
+    def to_openai_responses(self) -> dict[str, Any]:
+        """Arguments for the OpenAI Responses API: ``input`` and, when there are any, ``instructions`` and ``tools``."""
+        return to_openai_responses(self.built)
 
     def to_anthropic(self) -> dict[str, Any]:
         """Arguments for the Anthropic messages API: ``messages`` and, when there are any, ``system`` and ``tools``."""
@@ -116,6 +132,8 @@ class Context:
             messages=self.messages,
             tools=list(self.tools),
             tokens=self.tokens,
+            counter=self.counter,
+            reported_tokens=self.reported_tokens,
             sizes=self.sizes,
             digest=self.digest,
             proved=self.proved,

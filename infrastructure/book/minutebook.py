@@ -14,12 +14,14 @@ from typing import Any
 from sqlalchemy import Connection
 
 from ...domain.errors import InputError, MemoryFault, SessionError, StoreError
+from ...domain.identifiers import check_identifier
 from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
 from ..store.runner import Projections
 from ..work import conversation, importing, looking, tracing, undoing, verifying
 from ..work.calling import method
+from ..work.extras import counter_of, curator_of, summarizer_of
 from ..work.identity import register, release
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime, new_id
@@ -32,6 +34,9 @@ from .memory import Memory
 from .projections import ProjectionsFace
 from .run import Run
 from .session import Session
+
+CLOSE_LAG_MAX = 5_000
+"""Events that a closing book still brings into its projections: a fraction of a second."""
 
 DATABASE = Path(".tinyagent") / "minutebook.db"
 
@@ -77,16 +82,22 @@ class Minutebook:
         """Opens the book of a workspace; one open is one runtime (D7). Use it as a context manager.
 
         ``database`` is an SQLAlchemy URL (default: SQLite in the workspace); ``summarizer`` and ``curator`` are
-        objects of the two protocols or plain functions of one argument; ``clock`` returns an aware datetime.
+        objects of the two protocols or plain functions of one argument (when given they win over the settings
+        ``summarizer_model`` and ``curator_model``); ``clock`` returns an aware datetime.
         ``read_only=True`` looks without recovering, freezing, interrupting or writing anything. ``access="look"``
         does the same but may bring projections up to date. ``automatic=False`` starts no curation in the background.
-        Raises InputError, StoreError ``not_a_book``, ``schema_newer``, ``store_locked``, ``store_corrupt``.
+        Raises InputError (``extra_missing`` and others), StoreError ``not_a_book``, ``schema_newer``,
+        ``store_locked``, ``store_corrupt``.
         """
         _usable(summarizer, "summarizer", "summarize")
         _usable(curator, "curator", "curate")
         access = access or ("read_only" if read_only else "write")
         root = Path(workspace)
         effective = _settings(root, settings)
+        counter = counter_of(effective)
+        if access == "write":  # a reader asks no model
+            summarizer = summarizer_of(effective) if summarizer is None else summarizer
+            curator = curator_of(effective) if curator is None else curator
         place = Workspace.of(root, effective)
         if access == "write":
             root.mkdir(parents=True, exist_ok=True)
@@ -98,7 +109,8 @@ class Minutebook:
         owner = register(new_id("r"))
         try:
             log = Log(store)
-            runtime = Runtime(log, Projections(log, standard(effective.projections)), effective, clock or _utc, owner)
+            projections = Projections(log, standard(effective.projections))
+            runtime = Runtime(log, projections, effective, clock or _utc, owner, counter)
             book = cls(
                 runtime,
                 place,
@@ -130,8 +142,12 @@ class Minutebook:
         except (MemoryFault, StoreError) as error:
             # A bad memory file or a busy lock is named by status; it never keeps a conversation from starting (S3).
             self._curating.last_error = f"{error.code}: {error.message}"
-        for session in looking.sessions_with_open_run(self._runtime):
-            conversation.interrupt_if_dead(self._runtime, session)
+        try:
+            for session in looking.sessions_with_open_run(self._runtime):
+                conversation.interrupt_if_dead(self._runtime, session)
+        except StoreError as error:
+            # A damaged read model must not keep out the very rebuild that mends it; opening a session looks again.
+            self._curating.last_error = f"{error.code}: {error.message}"
         self._curating.start()
 
     def close(self) -> None:
@@ -143,9 +159,17 @@ class Minutebook:
             for run in list(self._runs):
                 run._interrupt()
             self._curating.stop()
+            if self._runtime.writes:
+                self._settle()
         finally:
             release(self._runtime.id)
             self._runtime.log.database.close()
+
+    def _settle(self) -> None:
+        """Leaves the projections up to date, unless much is missing: the next reader should not have to pay."""
+        for row in self._runtime.projections.status():
+            if 0 < row.lag <= CLOSE_LAG_MAX:
+                self._runtime.projections.refresh(row.name)
 
     def __enter__(self) -> Minutebook:
         return self
@@ -162,9 +186,10 @@ class Minutebook:
 
         A book opened for reading raises SessionError ``unknown_session`` for one that is not there.
         """
+        refuse_reserved(id)
         if self._runtime.writes:
             id = id or new_id("s")
-            new = not conversation.known_session(self._runtime, id)
+            new = not conversation.known_session(self._runtime, check_identifier(id))
             conversation.open_session(self._runtime, id)
             if new:
                 self._wake_curator("session_created")
@@ -201,9 +226,28 @@ class Minutebook:
         session: str | None = None,
         progress: Progress | None = None,
     ) -> Answer:
-        """Records a transcript file; the same file again adds only its new tail. Raises ``bad_transcript``."""
-        data = Path(source) if isinstance(source, str) else source
-        return Answer(importing.import_answer(self._runtime, data, format=format, session=session, progress=progress))
+        """Records a transcript file; the same file again adds only its new tail. Raises ``bad_transcript``.
+
+        A file of several conversations is refused with ``several_conversations``: see ``import_transcripts``.
+        """
+        refuse_reserved(session)
+        data = transcript_source(source)
+        done = importing.import_transcript(self._runtime, data, format=format, session=session, progress=progress)
+        return Answer(importing.answer(done))
+
+    def import_transcripts(
+        self,
+        source: str | Path | bytes,
+        *,
+        format: str = "auto",
+        session: str | None = None,
+        progress: Progress | None = None,
+    ) -> list[Answer]:
+        """Records every conversation of a file as a session of its own; most files hold one."""
+        refuse_reserved(session)
+        data = transcript_source(source)
+        done = importing.import_transcripts(self._runtime, data, format=format, session=session, progress=progress)
+        return [Answer(importing.answer(one)) for one in done]
 
     def undo_compaction(self, compaction: str) -> Answer:
         """Takes the live compaction back; last in, first out (C7)."""
@@ -285,6 +329,24 @@ def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
 def _writable(database: Path) -> bool:
     """Whether projections may be brought up to date; an absent book is empty in any case."""
     return not database.exists() or (os.access(database, os.W_OK) and os.access(database.parent, os.W_OK))
+
+
+def refuse_reserved(session: str | None) -> None:
+    """Names that begin with '@' are minutebook's own (D3). Raises InputError ``bad_identifier``."""
+    if isinstance(session, str) and session.startswith("@"):
+        raise InputError(
+            f"session names that begin with '@' are reserved, and {session!r} is one; choose another",
+            code="bad_identifier",
+        )
+
+
+def transcript_source(source: str | Path | bytes) -> Path | bytes:
+    """A file or the bytes of one. Raises InputError ``bad_value``."""
+    if isinstance(source, str):
+        return Path(source)
+    if isinstance(source, Path | bytes):
+        return source
+    raise InputError(f"a transcript is a path or bytes, not {type(source).__name__}", code="bad_value")
 
 
 def _utc() -> datetime:

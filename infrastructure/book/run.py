@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 from ...domain.catalogue import Usage
 from ...domain.errors import MinutebookError, SessionError
 from ...domain.message import JSON, TRUST_ORDER, Trust, lowest_trust
-from ..work.conversation import Entry, RunRef, end_run, interrupt, record
+from ...domain.usage import usage_of
+from ..work.conversation import RunRef, end_run, interrupt
 from ..work.leases import Lease
 from ..work.proposals import propose
+from ..work.recalling import recall_for_model
+from ..work.recording import Entry, record
 from ..work.runtime import new_id
-from ..work.sources import from_caller
+from ..work.sources import from_caller, preamble_parts
 from .answers import Answer
 from .context import Context
 
@@ -69,7 +72,12 @@ class Run:
         entries = [
             Entry(
                 name,
-                source := from_caller(item, bytes_max=settings.message_bytes_max, redact=settings.redact_messages),
+                source := from_caller(
+                    item,
+                    bytes_max=settings.message_bytes_max,
+                    counter=self._runtime.counter,
+                    redact=settings.redact_messages,
+                ),
                 actor="user"
                 if source.view.role == "user"
                 else "model"
@@ -79,7 +87,9 @@ class Run:
             )
             for place, (name, item) in enumerate(zip(message_ids(id, len(messages), single), messages, strict=True))
         ]
-        positions = record(self._runtime, self._session.id, entries, run=self._ref, lease=self._lease)
+        positions = record(
+            self._runtime, self._session.id, entries, run=self._ref, lease=self._lease, named=id is not None
+        )
         if reported is not None:
             self._usage = self._usage + reported
         return positions[0] if single else positions
@@ -89,10 +99,12 @@ class Run:
 
         ``system`` and ``tools`` are the caller's own prompt and tool schemas (OpenAI or Anthropic form): both
         are counted and seen; the memory block comes last in the system prompt.
-        Raises ContextWindowExceeded, or CompactionFailed when a summary was needed and did not come.
+        Raises ContextWindowExceeded, or CompactionFailed when a summary was needed and did not come; InputError
+        ``bad_system``, ``bad_tools``.
         """
         self._require_open()
-        return self._session._shown_context(self._ref, self._lease, system=system or "", tools=tuple(tools or ()))
+        said, schemas = preamble_parts(system, tools)
+        return self._session._shown_context(self._ref, self._lease, system=said or "", tools=schemas or ())
 
     def memory(self, operation: JSON, source: Trust | None = None, *, call_id: str | None = None) -> Answer:
         """Answers the model's call of the ``memory`` tool; writes nothing but the candidate (D2).
@@ -116,6 +128,15 @@ class Run:
         if answer["candidate"]:
             self._proposed += 1
         return Answer(answer)
+
+    def recall(self, arguments: JSON) -> Answer:
+        """Answers the model's call of the ``recall`` tool: originals of this session, in pages; appends nothing (D17).
+
+        The answer has ``status`` (``found``, ``refused``), ``note``, ``messages`` (``position``, ``id``, ``role``,
+        ``trust``, ``offset``, ``characters``, ``text``) and ``next``, the arguments that go on, or None.
+        """
+        self._require_open()
+        return Answer(recall_for_model(self._runtime, self._session.id, arguments))
 
     def succeed(self, usage: Any = None) -> None:
         """Ends the run well: its candidates are admitted in the same transaction (D3)."""
@@ -185,20 +206,3 @@ def message_ids(given: str | Sequence[str] | None, count: int, single: bool) -> 
     if len(ids) != count:
         raise MessageError(f"{count} messages need {count} ids, and {len(ids)} were given", code="bad_message")
     return [check_identifier(name) for name in ids]
-
-
-def usage_of(usage: Any) -> Usage | None:
-    """Usage out of a dictionary or an SDK object, in OpenAI's or Anthropic's names."""
-    if usage is None or isinstance(usage, Usage):
-        return usage
-
-    def take(*names: str) -> int:
-        for name in names:
-            value = usage.get(name) if isinstance(usage, dict) else getattr(usage, name, None)
-            if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-                return value
-        return 0
-
-    return Usage(
-        input_tokens=take("input_tokens", "prompt_tokens"), output_tokens=take("output_tokens", "completion_tokens")
-    )

@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from ...domain.errors import InputError
 from ...domain.message import JSON
+from ...domain.recall_tool import CHARS_DEFAULT, parse_recall
+from ...domain.usage import usage_of
 from ..work import conversation, looking
+from ..work.backtest import backtest
 from ..work.compressor import Compressor
-from ..work.conversation import Entry, RunRef
+from ..work.conversation import RunRef
 from ..work.freezer import Freezer
 from ..work.leases import Lease, renew_lease
+from ..work.recalling import recall_in_session
+from ..work.recording import Entry, record
+from ..work.requests import Requests
 from ..work.runtime import new_id
-from ..work.sources import from_caller
+from ..work.sources import from_caller, preamble_parts
 from .answers import Answer, RecordedMessage
 from .context import Context
-from .run import Run, message_ids, usage_of
+from .run import Run, message_ids
 
 if TYPE_CHECKING:
     from .minutebook import Minutebook
@@ -29,8 +35,8 @@ class Session:
         self._book = book
         self._runtime = book._runtime
         self.id = id
-        freezer = Freezer(self._runtime, book._publisher, id, anew=resume)
-        self._compressor = Compressor(self._runtime, id, book._summarizer, freezer)
+        self._freezer = Freezer(self._runtime, book._publisher, id, anew=resume)
+        self._compressor = Compressor(self._runtime, id, book._summarizer, self._freezer)
 
     # --- recording
 
@@ -44,12 +50,18 @@ class Session:
         self._runtime.require_writing("an append")
         single = not isinstance(message, (list, tuple))
         messages = [message] if single else list(message)
-        bytes_max, redact = self._runtime.settings.message_bytes_max, self._runtime.settings.redact_messages
+        settings, counter = self._runtime.settings, self._runtime.counter
+        bytes_max, redact = settings.message_bytes_max, settings.redact_messages
         entries = [
-            Entry(name, from_caller(item, bytes_max=bytes_max, redact=redact), actor="import", usage=usage_of(usage))
+            Entry(
+                name,
+                from_caller(item, bytes_max=bytes_max, counter=counter, redact=redact),
+                actor="import",
+                usage=usage_of(usage),
+            )
             for name, item in zip(message_ids(id, len(messages), single), messages, strict=True)
         ]
-        positions = conversation.record(self._runtime, self.id, entries, run=None) if entries else []
+        positions = record(self._runtime, self.id, entries, run=None, named=id is not None) if entries else []
         return positions[0] if single else positions
 
     def close(self) -> None:
@@ -93,19 +105,54 @@ class Session:
         Raises CompactionNeeded when it would not fit the window without a summary, InputError ``unknown_position``.
         """
         self._runtime.require_position(at)
-        return Context.of(
-            self._compressor.look(at=at, window=window, system=system, tools=None if tools is None else tuple(tools))
-        )
+        said, schemas = preamble_parts(system, tools)
+        return Context.of(self._compressor.look(at=at, window=window, system=said, tools=schemas))
 
-    def compact(self, dry_run: bool = False, window: int | None = None) -> Answer:
-        """Summarises the middle of the session now, whatever the trigger says; a dry run calls no model (C11)."""
+    def compact(self, dry_run: bool = False, window: int | None = None, *, from_originals: bool = False) -> Answer:
+        """Summarises the middle of the session now, whatever the trigger says; a dry run calls no model (C11).
+
+        ``from_originals``: what is summarised already is summarised anew from its originals, under today's policy
+        and summariser, and not from its summary (C7).
+        """
         if not dry_run:
             self._runtime.require_writing("a compaction")
-        return Answer(self._compressor.compact(dry_run=dry_run, window=window))
+        return Answer(self._compressor.compact(dry_run=dry_run, window=window, originals=from_originals))
+
+    def backtest(
+        self, *, window: int | None = None, threshold: float | None = None, threshold_tokens: int | None = None,
+        reserve: int | None = None, protect_first: int | None = None, protect_recent: int | None = None,
+        summary_tokens_max: int | None = None,
+    ) -> Answer:  # fmt: skip
+        """What another policy would have shown at every request of this session; calls no model, appends nothing.
+
+        The answer has ``requests``, ``tokens_total``, ``largest``, ``reductions``, ``compactions``, ``errors``,
+        ``hidden``, ``summary`` and ``turns`` (``position``, ``tokens_before``, ``tokens``, ``actions``). What is not
+        given is as in the settings. Raises InputError ``bad_setting``.
+        """
+        given = {
+            "window": window, "threshold": threshold, "threshold_tokens": threshold_tokens, "reserve": reserve,
+            "protect_first": protect_first, "protect_recent": protect_recent, "summary_tokens_max": summary_tokens_max,
+        }  # fmt: skip
+        _, preamble = Requests(self._runtime, self.id, self._freezer).last(None)
+        return Answer(backtest(self._runtime, self.id, preamble, given))
 
     def compactions(self) -> list[Answer]:
         """Every compaction of the session, also those that were refused, failed or undone, oldest first."""
         return [Answer(row) for row in looking.compactions(self._runtime, self.id)]
+
+    def recall(
+        self, position: int | None = None, *, message: str | None = None, first: int | None = None,
+        last: int | None = None, around: int = 0, offset: int = 0, limit: int = CHARS_DEFAULT,
+    ) -> Answer:  # fmt: skip
+        """Originals of this session and of what it was forked from: one by position or id, or ``first`` to ``last``.
+
+        Answers as ``Run.recall``, at most ``limit`` characters. Raises InputError ``bad_recall``, ``not_in_session``.
+        """
+        named = {
+            "position": position, "message": message, "from": first, "to": last, "around": around or None,
+            "offset": offset, "limit": limit,
+        }  # fmt: skip
+        return Answer(recall_in_session(self._runtime, self.id, parse_recall(named)))
 
     def timeline(self, buckets: int = 50) -> list[Answer]:
         """Tokens, compactions, runs and memory revisions over the positions of the session, in ``buckets`` steps."""

@@ -367,6 +367,9 @@ def guard() -> Iterator[None]:
         raise
     except (sqlite3.Error, SQLAlchemyError, DBAPIError) as error:
         raise translate(error) from error
+    except (OverflowError, UnicodeEncodeError) as error:
+        # A number beyond 64 bits or half a surrogate pair, before the database has seen it.
+        raise InputError(f"nothing in a book has such a number or name: {error}", code="bad_value") from error
     except Exception as error:
         if type(error).__module__.startswith("psycopg"):
             raise translate(error) from error

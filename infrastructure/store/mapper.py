@@ -13,7 +13,7 @@ from eventsourcing.domain import DomainEventProtocol
 from eventsourcing.persistence import Mapper, Notification, StoredEvent, Transcoder
 
 from ...domain.chain import body_digest
-from ...domain.errors import StoreError
+from ...domain.errors import InputError, StoreError
 from ...domain.events import NEVER, TOPICS, Envelope, Event, parse
 
 
@@ -59,7 +59,7 @@ class MinutebookMapper(Mapper[UUID]):
             originator_id=envelope.stream,
             originator_version=envelope.version,
             topic=domain_event.TOPIC,
-            state=orjson.dumps(domain_event.__pydantic_serializer__.to_python(domain_event)),
+            state=facts_of(domain_event),
             schema=domain_event.class_version,
             envelope=envelope,
             time=timestamp(envelope.time),
@@ -81,6 +81,40 @@ class MinutebookMapper(Mapper[UUID]):
         event.__dict__["envelope"] = envelope
         event.__dict__["payload"] = getattr(stored_event, "payload", None)
         return event
+
+
+NUMBER_MAX = 2**53
+"""The largest number in facts: what Python, orjson, SQLite, PostgreSQL and other people's JSON all hold exactly."""
+
+
+def facts_of(event: Event) -> bytes:
+    """The facts as JSON, only if they can be read again: an unreadable event would halt its projections for ever.
+
+    Raises InputError ``bad_value``: a number out of bounds, infinity, half of a surrogate pair.
+    """
+    values = event.__pydantic_serializer__.to_python(event)
+    try:
+        facts = orjson.dumps(values)
+        event.__pydantic_validator__.validate_json(facts)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a {event.TOPIC} cannot be recorded: {error}; correct the value", code="bad_value") from error
+    if not _bounded(values):
+        raise InputError(
+            f"a {event.TOPIC} cannot be recorded: it holds a number beyond {NUMBER_MAX:,}; correct the value",
+            code="bad_value",
+        )
+    return facts
+
+
+def _bounded(value: Any) -> bool:
+    if isinstance(value, int | float):
+        return -NUMBER_MAX <= value <= NUMBER_MAX
+    if isinstance(value, dict):
+        return all(_bounded(item) for item in value.values())
+    if isinstance(value, tuple | list):
+        # Long lists in facts are ids and covers: text, which needs no look.
+        return not value or isinstance(value[0], str) or all(_bounded(item) for item in value)
+    return True
 
 
 def timestamp(time: datetime) -> str:

@@ -180,7 +180,7 @@ class Projections:
         try:
             self._catch_up(name)
         except StoreError as error:
-            if self.database.access == "write" or error.code not in CANNOT_WRITE:
+            if error.code not in CANNOT_WRITE:
                 raise
             return False
         return True

@@ -40,7 +40,7 @@ def call(function: Callable[[Any], Any], request: Any, *, seconds: float) -> Any
         if isinstance(errors[0], Exception):
             raise errors[0]
         # No interrupt of ours: those reach the main thread only.
-        raise Exited(f"{type(errors[0]).__name__}: {errors[0]}") from errors[0]
+        raise Exited(f"{kind(errors[0])}: {said(errors[0])}") from errors[0]
     return answers[0]
 
 
@@ -58,6 +58,26 @@ def method(value: Any, name: str) -> Callable[[Any], Any]:
 
 
 def label(value: Any) -> str:
-    """The name under which a plug-in stands in events."""
-    name = getattr(value, "name", None) or getattr(value, "__name__", None) or type(value).__name__
-    return str(name)[:100]
+    """The name under which a plug-in stands in events; whatever it does when it is asked."""
+    try:
+        name = getattr(value, "name", None) or getattr(value, "__name__", None) or type(value).__name__
+        return plain(str(name), 100)
+    except Exception:
+        return plain(type(value).__name__, 100)
+
+
+def kind(error: BaseException) -> str:
+    """The class name of an error as a reason: bounded, printable."""
+    return plain(type(error).__name__, 100)
+
+
+def said(error: BaseException) -> str:
+    """What an error says; an error of somebody else's may fail even at that."""
+    try:
+        return str(error)[:10_000].encode("utf-8", "replace").decode()
+    except Exception:
+        return "(the error could not say what it was)"
+
+
+def plain(text: str, limit: int) -> str:
+    return "".join(c if c.isprintable() and not "\ud800" <= c <= "\udfff" else "?" for c in text[:limit]) or "?"

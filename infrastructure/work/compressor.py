@@ -6,35 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
-from ...domain.acceptance import Accepted, Prepared, Rejected, accept, prepare, read
-from ...domain.breaker import Attempt, Rest, rest
 from ...domain.catalogue import (
-    CompactionFailedEvent,
-    CompactionRejected,
     ReductionDecided,
-    Usage,
 )
 from ...domain.compaction import decide
 from ...domain.context import Built, Preamble, Visible, build
 from ...domain.decisions import Decision, Fits, Reduce, Reduction, Refuse, Summarise, needed
 from ...domain.errors import CompactionFailed, StreamConflict
-from ...domain.events import Envelope, encode_payload
-from ...domain.extractive import ExtractiveSummarizer
+from ...domain.events import encode_payload
 from ...domain.message import JSON
 from ...domain.parts import parts_to_json
 from ...domain.policy import Policy
 from ...domain.relief import with_reductions
-from ...domain.streams import attempt_stream, compactions_stream
-from ...domain.summary import SummaryRequest
-from ...domain.summary_safety import reads_as_instruction, redact_credentials
-from ...projections.context import history
-from .calling import call, label, method
+from ...domain.streams import compactions_stream
 from .conversation import RunRef
 from .freezer import Freezer, Frozen
 from .policy import policy_of
 from .requests import Requests
-from .runtime import Runtime, new_id
-from .visible import Reader
+from .runtime import Runtime
+from .summarising import Summarising
+from .visible import Reader, Seen
 
 ROUNDS = 4
 """Decisions of one call: a summary, then perhaps a reduction inside what is protected, and one lost race."""
@@ -51,18 +42,7 @@ class Looked:
     frozen: Frozen | None
     proved: bool
     note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one attempt to summarise came to."""
-
-    compaction: str
-    status: str
-    reasons: tuple[str, ...]
-    hidden: tuple[str, ...]
-    tokens_before: int
-    tokens_after: int
+    reported: int | None = None
 
 
 class Compressor:
@@ -71,7 +51,7 @@ class Compressor:
     def __init__(self, runtime: Runtime, session: str, summarizer: Any, freezer: Freezer) -> None:
         self._runtime = runtime
         self._session = session
-        self._summarizer = ExtractiveSummarizer() if summarizer is None else summarizer
+        self._summarising = Summarising(runtime, session, summarizer)
         self._freezer = freezer
         self._reader = Reader(runtime, session)
         self._requests = Requests(runtime, session, freezer)
@@ -80,9 +60,9 @@ class Compressor:
 
     def show(self, ref: RunRef, *, system: str, tools: tuple[JSON, ...]) -> Looked:
         """The next request, compacted if it must be, with its digest recorded when it differs from the last."""
-        policy = policy_of(self._runtime.settings)
+        policy = policy_of(self._runtime.settings, counter=self._runtime.counter)
         frozen = self._freezer.freeze(ref.run)
-        preamble = Preamble(system, "" if frozen is None else frozen.block, tools)
+        preamble = Preamble(system, "" if frozen is None else frozen.block, tools, self._runtime.counter)
         note = ""
         for _ in range(ROUNDS):
             seen = self._reader.see()
@@ -98,13 +78,14 @@ class Compressor:
             )
             if isinstance(decision, Fits) or note:
                 break
-            note = self._apply(decision, policy, ref.run)
-        if not policy.fits(built.tokens):
-            raise needed(built.tokens, policy)
+            note = self._apply(decision, seen, policy, ref.run)
+        else:
+            if not policy.fits(built.tokens):
+                raise needed(built.tokens, policy)
         self._requests.record(built, seen.position, policy, frozen, preamble, ref.run)
-        return Looked(self._session, built, seen.position, policy, frozen, True, note)
+        return Looked(self._session, built, seen.position, policy, frozen, True, note, seen.reported)
 
-    def _apply(self, decision: Decision, policy: Policy, run: str | None) -> str:
+    def _apply(self, decision: Decision, seen: Seen, policy: Policy, run: str | None) -> str:
         """Carries a decision out. Returns why nothing more is to be done, or "" to decide anew."""
         match decision:
             case Fits():
@@ -112,18 +93,20 @@ class Compressor:
             case Refuse():
                 raise decision.error()
             case Reduce():
-                self._reduce(decision.reductions, policy, run)
+                self._reduce(decision.reductions, seen, policy, run)
                 return ""
             case Summarise():
-                resting = self._rest(decision, policy)
-                outcome = None if resting else self._summarise(decision, policy, run)
+                resting = self._summarising.rest(decision, policy)
+                outcome = None if resting else self._summarising.summarise(decision, seen, policy, run)
                 if outcome is not None and outcome.status == "committed":
                     return ""
+                if outcome is not None and outcome.status == "busy" and not decision.fits_unchanged:
+                    return ""  # Somebody else has summarised meanwhile: look again.
                 why = str(resting) if outcome is None else f"{outcome.status}: {', '.join(outcome.reasons)}"
                 if decision.fits_unchanged:
                     return why
                 if decision.fits_reduced and decision.reductions:
-                    self._reduce(decision.reductions, policy, run)
+                    self._reduce(decision.reductions, seen, policy, run)
                     return ""
                 raise CompactionFailed(
                     f"the request takes {decision.tokens_before:,} tokens, {policy.limit:,} fit, and the summary did "
@@ -135,11 +118,10 @@ class Compressor:
             case _:
                 assert_never(decision)
 
-    def _reduce(self, reductions: Sequence[Reduction], policy: Policy, run: str | None) -> bool:
+    def _reduce(self, reductions: Sequence[Reduction], seen: Seen, policy: Policy, run: str | None) -> bool:
         stream = compactions_stream(self._runtime.workspace, self._session)
-        version = self._runtime.log.version(stream)
         event = ReductionDecided(
-            envelope=self._runtime.envelope(stream, version + 1, actor="compressor", session=self._session, run=run),
+            envelope=self._runtime.envelope(stream, seen.fence + 1, actor="compressor", session=self._session, run=run),
             policy=policy.name,
             reductions=tuple(reduction.fact for reduction in reductions),
             payload=encode_payload(
@@ -152,130 +134,20 @@ class Compressor:
             return False  # Somebody else decided first: look again.
         return True
 
-    # --- summarising
-
-    def _rest(self, plan: Summarise, policy: Policy) -> Rest | None:
-        with self._runtime.projections.reading("context") as (view, connection):
-            rows = history.failures(view, connection, self._runtime.workspace, self._session)
-        events = self._runtime.log.at(row.position for row in rows)
-        attempts = []
-        for position in sorted(events):
-            body = events[position].body
-            if isinstance(body, CompactionRejected | CompactionFailedEvent):
-                attempts.append(Attempt(body.settings, body.tokens_before))
-        return rest(attempts, settings=policy.digest(label(self._summarizer)), tokens=plan.tokens_before, policy=policy)
-
-    def _summarise(self, plan: Summarise, policy: Policy, run: str | None) -> Outcome:
-        """Asks the summariser outside of any transaction, then commits under the fence that was read before (C6)."""
-        stream = compactions_stream(self._runtime.workspace, self._session)
-        fence = self._runtime.log.version(stream)
-        compaction = new_id("c")
-        try:
-            verdict = self._ask(prepare(plan, policy, whole=self._reads_all()), policy)
-        except BaseException as error:
-            # Also an interrupt: what was begun is on record, and nothing has changed (C5).
-            self._failed(compaction, plan, policy, run, error)
-            if not isinstance(error, Exception):
-                raise
-            return self._nothing(compaction, "failed", (type(error).__name__,), plan)
-        if isinstance(verdict, Rejected):
-            self._rejected(compaction, plan, policy, run, verdict)
-            return self._nothing(compaction, "rejected", verdict.reasons, plan)
-        event = verdict.event(compaction)
-        event.__dict__["envelope"] = self._runtime.envelope(
-            stream, fence + 1, actor="compressor", session=self._session, run=run, trust=plan.trust
-        )
-        try:
-            self._runtime.log.append([event], expects=[(stream, fence)])
-        except StreamConflict:
-            lost = Rejected(("superseded",), verdict.body, verdict.usage)
-            self._rejected(compaction, plan, policy, run, lost)
-            return self._nothing(compaction, "rejected", lost.reasons, plan)
-        return Outcome(compaction, "committed", (), plan.covers, plan.tokens_before, verdict.tokens_after)
-
-    def _reads_all(self) -> bool:
-        return getattr(self._summarizer, "input_tokens_max", 0) is None
-
-    def _ask(self, prepared: Prepared, policy: Policy) -> Accepted | Rejected:
-        body: str | None = None
-        usage = Usage()
-        for number in range(len(prepared)):
-            request = prepared.request(number, body)
-            answer = self._call(request)
-            if number == len(prepared) - 1:
-                verdict = accept(
-                    prepared,
-                    request,
-                    answer,
-                    policy=policy,
-                    summarizer=label(self._summarizer),
-                    extracted=bool(getattr(self._summarizer, "extracted", False)),
-                    redact=redact_credentials,
-                    injection=reads_as_instruction,
-                )
-                return replace(verdict, usage=usage + verdict.usage)
-            found = read(answer, request, redact=redact_credentials, injection=reads_as_instruction)
-            if isinstance(found, Rejected):
-                return replace(found, usage=usage + found.usage)
-            body, _, completion = found
-            usage = usage + completion.usage
-        raise AssertionError("a plan has at least one chunk")
-
-    def _call(self, request: SummaryRequest) -> Any:
-        if isinstance(self._summarizer, ExtractiveSummarizer):
-            return self._summarizer.summarize(request)
-        return call(
-            method(self._summarizer, "summarize"),
-            request,
-            seconds=self._runtime.settings.summarizer_timeout_seconds,
-        )
-
-    def _nothing(self, compaction: str, status: str, reasons: tuple[str, ...], plan: Summarise) -> Outcome:
-        return Outcome(compaction, status, reasons, (), plan.tokens_before, plan.tokens_before)
-
-    def _rejected(self, compaction: str, plan: Summarise, policy: Policy, run: str | None, verdict: Rejected) -> None:
-        event = CompactionRejected(
-            envelope=self._attempt(compaction, run),
-            compaction=compaction,
-            reasons=verdict.reasons,
-            range_digest=plan.range_digest,
-            policy=policy.name,
-            settings=policy.digest(label(self._summarizer)),
-            summarizer=label(self._summarizer),
-            tokens_before=plan.tokens_before,
-            usage=verdict.usage,
-            payload=encode_payload({"summary": _storable(verdict.text)}),
-        )
-        self._runtime.log.append([event])
-
-    def _failed(self, compaction: str, plan: Summarise, policy: Policy, run: str | None, error: BaseException) -> None:
-        event = CompactionFailedEvent(
-            envelope=self._attempt(compaction, run),
-            compaction=compaction,
-            error=type(error).__name__,
-            range_digest=plan.range_digest,
-            policy=policy.name,
-            settings=policy.digest(label(self._summarizer)),
-            summarizer=label(self._summarizer),
-            tokens_before=plan.tokens_before,
-            payload=encode_payload({"message": redact_credentials(_storable(str(error))[:10_000])[0]}),
-        )
-        self._runtime.log.append([event])
-
-    def _attempt(self, compaction: str, run: str | None) -> Envelope:
-        stream = attempt_stream(self._runtime.workspace, compaction)
-        return self._runtime.envelope(stream, 1, actor="compressor", session=self._session, run=run)
-
     # --- explicit compaction
 
-    def compact(self, *, dry_run: bool, window: int | None) -> dict[str, Any]:
-        """What ``minutebook compact`` does (C11): past the trigger, but never past what is protected."""
-        policy = policy_of(self._runtime.settings, window)
+    def compact(self, *, dry_run: bool, window: int | None, originals: bool = False) -> dict[str, Any]:
+        """What ``minutebook compact`` does (C11): past the trigger, but never past what is protected.
+
+        ``originals``: the range of the live compaction is summarised anew from its originals (C7).
+        """
+        policy = policy_of(self._runtime.settings, window, counter=self._runtime.counter)
         _, preamble = self._requests.last(None)
         hidden: tuple[str, ...] = ()
         answer: dict[str, Any] = {}
+        busy: dict[str, Any] = {}
         for _ in range(ROUNDS):
-            seen = self._reader.see()
+            seen = self._reader.see(originals=originals and not answer)
             decision = decide(
                 seen.visible,
                 _around(build(seen.visible, preamble), seen.visible),
@@ -283,6 +155,7 @@ class Compressor:
                 seen.open_run,
                 session=self._session,
                 force=not answer,
+                supersedes=seen.live if originals and not answer else None,
             )
             match decision:
                 case Fits():
@@ -296,7 +169,7 @@ class Compressor:
                         None, "planned", None, decision.covers, decision.tokens_before, decision.tokens_after_most
                     )
                 case Reduce():
-                    self._reduce(decision.reductions, policy, None)
+                    self._reduce(decision.reductions, seen, policy, None)
                     before = answer.get("tokens_before", decision.tokens_before)
                     answer = _answer(
                         answer.get("compaction"),
@@ -307,7 +180,12 @@ class Compressor:
                         decision.tokens_after,
                     )
                 case Summarise():
-                    outcome = self._summarise(decision, policy, None)
+                    outcome = self._summarising.summarise(decision, seen, policy, None, patient=True)
+                    if outcome.status == "busy":
+                        busy = _answer(
+                            None, "failed", "another_compressor", (), outcome.tokens_before, outcome.tokens_before
+                        )
+                        continue
                     if outcome.status != "committed":
                         return _answer(
                             outcome.compaction,
@@ -320,13 +198,13 @@ class Compressor:
                     hidden = outcome.hidden
                     before = answer.get("tokens_before", outcome.tokens_before)
                     answer = _answer(outcome.compaction, "committed", None, hidden, before, outcome.tokens_after)
-        return answer
+        return answer or busy
 
     # --- looking
 
     def look(self, *, at: int | None, window: int | None, system: str | None, tools: tuple[JSON, ...] | None) -> Looked:
         """What a model would see, or saw at a position; appends nothing (C8, C11)."""
-        policy = policy_of(self._runtime.settings, window)
+        policy = policy_of(self._runtime.settings, window, counter=self._runtime.counter)
         seen = self._reader.see(at)
         frozen, earlier = self._requests.last(seen.position)
         preamble = replace(
@@ -342,6 +220,7 @@ class Compressor:
                 policy,
                 seen.open_run,
                 session=self._session,
+                reported=seen.reported if at is None else None,
                 suspended=seen.suspended,
             )
             match decision:
@@ -356,7 +235,10 @@ class Compressor:
                 case _:
                     pass
         built = build(visible, preamble)
-        return Looked(self._session, built, seen.position, policy, frozen, self._requests.proves(built))
+        reported = seen.reported if visible is seen.visible else None  # that was of another request
+        return Looked(
+            self._session, built, seen.position, policy, frozen, self._requests.proves(built), reported=reported
+        )
 
 
 def _answer(
@@ -375,7 +257,3 @@ def _answer(
 def _around(built: Built, visible: Visible) -> int:
     """Tokens of a request beside its visible messages: system prompt, memory, tools, synthetic results."""
     return built.tokens - sum(item.tokens for item in visible)
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
-
-from sqlalchemy import Connection
 
 from ...domain.catalogue import (
     CandidateAdmitted,
     CandidateProposed,
     CandidateQuarantined,
     CandidateWithdrawn,
-    MessageRecorded,
     RunFailed,
     RunInterrupted,
     RunStarted,
@@ -26,16 +21,15 @@ from ...domain.catalogue import (
     SessionReopened,
     Usage,
 )
-from ...domain.errors import MessageError, SessionError, StreamConflict
+from ...domain.errors import SessionError, StreamConflict
 from ...domain.events import Event, LoggedEvent, encode_payload
 from ...domain.identifiers import check_identifier
 from ...domain.message import TRUST_ORDER
-from ...domain.streams import message_stream, runs_stream, session_stream
-from ...domain.tokens import COUNTER
+from ...domain.streams import runs_stream, session_stream
+from .calling import kind, said
 from .identity import is_dead
-from .leases import Lease, last_seen, write_lease
+from .leases import last_seen
 from .runtime import Runtime, new_id
-from .sources import Source, decode
 
 RETRIES = 5
 """Times that a decision is made anew when another writer was first."""
@@ -50,17 +44,6 @@ class RunRef:
     stream: UUID
     version: int
     position: int
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One message on its way into the log."""
-
-    id: str
-    source: Source
-    actor: str
-    line: int | None = None
-    usage: Usage | None = None
 
 
 # --- sessions
@@ -119,9 +102,12 @@ def fork_session(runtime: Runtime, parent: str, at: int, child: str) -> None:
     """Begins ``child`` with the history of ``parent`` up to position ``at`` (M6)."""
     require_session(runtime, parent)
     check_identifier(child)
-    head = runtime.log.head().position
-    if not 0 <= at <= head:
-        raise SessionError(f"position {at} is not in the log (1 to {head})", code="unknown_position")
+    if child.startswith("@"):
+        raise SessionError(
+            f"session names that begin with '@' are reserved, and {child!r} is one; choose another",
+            code="bad_identifier",
+        )
+    runtime.require_position(at)
     stream = session_stream(runtime.workspace, child)
     envelope = runtime.envelope(stream, 1, actor="caller", session=child)
     try:
@@ -234,9 +220,9 @@ def end_run(runtime: Runtime, ref: RunRef, *, error: BaseException | None = None
     else:
         ended = RunFailed(
             envelope=envelope,
-            error=type(error).__name__,
+            error=kind(error),
             usage=usage or Usage(),
-            payload=encode_payload({"message": str(error)[:10_000].encode("utf-8", "replace").decode()}),
+            payload=encode_payload({"message": said(error)}),
         )
     following = [_settle(runtime, event, succeeded=error is None) for event in proposals(runtime, ref.session, ref.run)]
     try:
@@ -265,111 +251,6 @@ def _settle(runtime: Runtime, event: LoggedEvent, *, succeeded: bool) -> Event:
     if low and runtime.settings.quarantine_tool_candidates:
         return CandidateQuarantined(envelope=envelope, candidate=candidate, reason=f"trust_{trust}")
     return CandidateAdmitted(envelope=envelope, candidate=candidate)
-
-
-# --- messages
-
-
-def record(
-    runtime: Runtime,
-    session: str,
-    entries: Sequence[Entry],
-    *,
-    run: RunRef | None,
-    lease: Lease | None = None,
-) -> list[int]:
-    """Records all messages or none; the same ids with the same content return their earlier positions (M3).
-
-    Raises SessionError ``run_closed``, MessageError ``message_conflict`` or ``duplicate_id``.
-    """
-    ids = [entry.id for entry in entries]
-    if len(set(ids)) != len(ids):
-        raise MessageError("two messages of one append have the same id; give each its own", code="duplicate_id")
-    now = runtime.now()
-    events = [message_event(runtime, session, entry, run.run if run else None, now) for entry in entries]
-    expects = [(run.stream, run.version)] if run else []
-    renew = None
-    if run is not None and lease is not None and lease.due(now):
-        held = run
-
-        def renew(connection: Connection, positions: list[int]) -> None:
-            write_lease(runtime, connection, held, now)
-
-    try:
-        return runtime.log.append(events, expects=expects, within=renew)
-    except StreamConflict as conflict:
-        return _recorded_before(runtime, session, events, run, conflict)
-
-
-def message_event(runtime: Runtime, session: str, entry: Entry, run: str | None, now: datetime) -> MessageRecorded:
-    source = entry.source
-    return MessageRecorded(
-        envelope=runtime.envelope(
-            message_stream(runtime.workspace, session, entry.id),
-            1,
-            actor=entry.actor,
-            session=session,
-            run=run,
-            trust=source.trust,
-            time=now,
-        ),
-        payload=source.payload,
-        message=entry.id,
-        role=source.view.role,
-        form=source.form,
-        tokens=source.tokens,
-        counter=COUNTER,
-        size=len(source.payload),
-        calls=source.calls,
-        results=source.results,
-        encoding=source.encoding,
-        line=entry.line,
-        usage=entry.usage,
-        redacted=source.redacted,
-    )
-
-
-def _recorded_before(
-    runtime: Runtime, session: str, events: Sequence[MessageRecorded], run: RunRef | None, conflict: StreamConflict
-) -> list[int]:
-    found = [runtime.log.last(event.originator_id) for event in events]
-    if all(earlier is None for earlier in found):
-        if run is None:
-            raise conflict
-        raise SessionError(
-            f"run {run.run!r} is no longer open, so nothing can be added to it; start a new run",
-            code="run_closed",
-            run=run.run,
-        ) from conflict
-    for event, earlier in zip(events, found, strict=True):
-        if earlier is None or not (earlier.erased or _same(event, earlier)):
-            raise MessageError(
-                f"message id {event.message!r} is taken in session {session!r} by other content"
-                if earlier is not None
-                else f"message {event.message!r} is new but others of this append were recorded before",
-                code="message_conflict",
-                id=event.message,
-            ) from conflict
-        if earlier.erased:
-            raise MessageError(
-                f"message id {event.message!r} was erased from session {session!r}; use a new id",
-                code="message_erased",
-                id=event.message,
-            ) from conflict
-    return [earlier.position for earlier in found if earlier is not None]
-
-
-def _same(event: MessageRecorded, earlier: LoggedEvent) -> bool:
-    """Equal content under one id, in whatever order its keys were given: a caller builds a message anew to retry."""
-    if earlier.payload == event.payload:
-        return True
-    body = earlier.body
-    assert isinstance(body, MessageRecorded)
-    assert event.payload is not None
-    assert earlier.payload is not None
-    found = (decode(event.payload, event.encoding), decode(earlier.payload, body.encoding))
-    # As text: in Python 1, 1.0 and True are equal, in JSON they are three things.
-    return json.dumps(found[0], sort_keys=True) == json.dumps(found[1], sort_keys=True)
 
 
 def run_is_open(session: str) -> SessionError:

@@ -105,7 +105,8 @@ def file_state(document: MemoryDocument, look: FileLook, path: str) -> FileState
                 number,
                 look.digest,
                 expected,
-                detail=f"{path} was edited since revision {number}: 'minutebook memory sync' takes the edit in, "
+                detail=f"{path} is not what revision {number} holds: it was edited, or the database is an older copy "
+                "(a restored backup): 'minutebook memory sync' takes the file in, "
                 f"'minutebook memory restore {number} --discard-edit' keeps a copy of it and goes back",
                 warnings=look.warnings,
             )

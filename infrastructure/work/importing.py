@@ -20,10 +20,11 @@ from ...domain.identifiers import check_identifier
 from ...domain.message import JSON
 from ...domain.redaction import redact_message
 from ...domain.streams import runs_stream, session_stream
-from .conversation import Entry, interrupt_if_dead, message_event, open_session, run_is_open
+from .conversation import interrupt_if_dead, open_session, run_is_open
+from .recording import Entry, message_event
 from .runtime import Runtime
 from .sources import decode, encode
-from .transcripts import ImportedMessage, ImportedRun, Progress, Transcript, pieces, read, tail
+from .transcripts import ImportedMessage, ImportedRun, Progress, Transcript, pieces, read, read_all, tail
 
 BATCH_EVENTS = 500
 """Events of one append at least: whole runs, so that an import that is killed leaves no run open."""
@@ -55,10 +56,32 @@ def import_transcript(
     """Records what a transcript holds and the log does not. Raises InputError ``bad_transcript``.
 
     The same file again changes nothing; a file that has grown adds its tail; one whose past was changed is
-    refused with ``message_conflict``. Imported runs never feed memory by themselves (S3, D3).
+    refused with ``message_conflict``. Imported runs never feed memory by themselves (S3, D3). A file of several
+    conversations is refused with ``several_conversations``: see ``import_transcripts``.
     """
     runtime.require_writing("an import")
-    transcript = read(data, format=format, progress=progress)
+    return _import(runtime, read(data, format=format, progress=progress), session)
+
+
+def import_transcripts(
+    runtime: Runtime,
+    data: Path | bytes,
+    *,
+    format: str = "auto",
+    session: str | None = None,
+    progress: Progress | None = None,
+) -> list[Imported]:
+    """Records every conversation of a file as a session of its own, in their order; each as ``import_transcript``.
+
+    ``session`` can name only one: InputError ``several_conversations`` for a file that holds more.
+    """
+    if session is not None:
+        return [import_transcript(runtime, data, format=format, session=session, progress=progress)]
+    runtime.require_writing("an import")
+    return [_import(runtime, one, None) for one in read_all(data, format=format, progress=progress)]
+
+
+def _import(runtime: Runtime, transcript: Transcript, session: str | None) -> Imported:
     if runtime.settings.redact_messages:
         # First of all: what was stored and what is compared with it are both the redacted text.
         transcript = replace(transcript, messages=tuple(map(_redacted, transcript.messages)))
@@ -140,7 +163,13 @@ def _same_past(runtime: Runtime, session: str, transcript: Transcript, known: di
 
 
 def _entry(runtime: Runtime, message: ImportedMessage) -> Entry:
-    source = encode(message.source, message.form, bytes_max=runtime.settings.message_bytes_max, trust=message.trust)
+    source = encode(
+        message.source,
+        message.form,
+        bytes_max=runtime.settings.message_bytes_max,
+        trust=message.trust,
+        counter=runtime.counter,
+    )
     source = replace(source, redacted=message.redacted)
     return Entry(message.id, source, actor="import", line=message.line, usage=message.usage)
 
@@ -224,16 +253,8 @@ def _record_import(
     )
 
 
-def import_answer(
-    runtime: Runtime,
-    data: Path | bytes,
-    *,
-    format: str = "auto",
-    session: str | None = None,
-    progress: Progress | None = None,
-) -> dict[str, object]:
-    """What the command line prints of an import."""
-    done = import_transcript(runtime, data, format=format, session=session, progress=progress)
+def answer(done: Imported) -> dict[str, object]:
+    """What the command line prints of one import."""
     return {
         "session": done.session,
         "format": done.format,

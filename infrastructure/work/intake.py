@@ -11,6 +11,7 @@ from typing import Any
 from ...domain.curation import Intake
 from ...domain.errors import InputError
 from .publisher import Publisher
+from .remembering import require_judged
 from .runtime import Runtime
 
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
@@ -18,6 +19,7 @@ _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 def preview(runtime: Runtime, publisher: Publisher, source: str | Path | bytes, allow: Sequence[str]) -> dict[str, Any]:
     """What would be imported, what would be refused at which lines, and what would be left out; changes nothing."""
+    require_judged(allow)
     data = read_source(source, runtime.settings.memory_file_bytes_max)
     intake = publisher.weigh(data, allow=allow)
     return _answer(intake) | {"revision": None, "changed": False, "file": publisher.state().state}
@@ -27,6 +29,7 @@ def import_notes(
     runtime: Runtime, publisher: Publisher, source: str | Path | bytes, allow: Sequence[str], skip: bool
 ) -> dict[str, Any]:
     """Makes a manual revision of an old memory file. Raises MemoryFault ``memory_invalid``, ``memory_drift``."""
+    require_judged(allow)
     data = read_source(source, runtime.settings.memory_file_bytes_max)
     intake, done = publisher.import_notes(data, allow=allow, skip=skip)
     return _answer(intake) | {

@@ -18,7 +18,7 @@ from ...projections.context import history
 from ...projections.revisions import queries as revisions
 from . import conversation
 from .runtime import Runtime
-from .visible import message_of
+from .visible import Reader, message_of
 
 # --- sessions
 
@@ -168,7 +168,7 @@ def usage(runtime: Runtime) -> dict[str, Any]:
     """Tokens that compressor and curator used, from the log (D10)."""
     totals: dict[str, dict[str, int]] = {}
     accounts = {
-        "compressor": ("CompactionCommitted", "CompactionRejected"),
+        "compressor": ("CompactionCommitted", "CompactionRejected", "CompactionFailed"),
         "curator": ("RevisionPrepared", "CurationRejected"),
         "runs": ("RunSucceeded", "RunFailed"),
     }
@@ -311,7 +311,19 @@ def status(runtime: Runtime, root: Path, memory: dict[str, Any]) -> dict[str, An
         "memory": memory,
         "projections": projections(runtime),
         "compaction_note": "; ".join(notes) or None,
+        "context": _context_size(runtime, str(listed[0]["session"])) if listed else None,
         "latest": listed[:10],
+    }
+
+
+def _context_size(runtime: Runtime, session: str) -> dict[str, Any]:
+    """What the latest session shows, counted here and, where the caller gave it, as the provider counted (M5)."""
+    seen = Reader(runtime, session).see()
+    return {
+        "session": session,
+        "tokens": sum([item.tokens for item in seen.visible]),
+        "counter": runtime.counter.name,
+        "reported_tokens": seen.reported,
     }
 
 

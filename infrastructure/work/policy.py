@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ...domain.policy import Policy
+from ...domain.tokens import ESTIMATE, Counter
 from ..settings import Settings
 
 
-def policy_of(settings: Settings, window: int | None = None) -> Policy:
-    """The policy that settings give, perhaps for another window."""
+def policy_of(settings: Settings, window: int | None = None, *, counter: Counter = ESTIMATE) -> Policy:
+    """The policy that settings give, perhaps for another window; ``counter`` counts what it decides."""
     if window is not None:
         reserve = settings.answer_reserve
         if reserve is not None and reserve >= window:
@@ -21,4 +22,6 @@ def policy_of(settings: Settings, window: int | None = None) -> Policy:
         protect_first=settings.protect_first,
         protect_recent=settings.protect_recent,
         summary_tokens_max=settings.summary_tokens_max,
+        summarizer_input_tokens=settings.summarizer_input_tokens,
+        counter=counter,
     )

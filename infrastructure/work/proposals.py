@@ -24,6 +24,7 @@ from ...domain.derivation import derived
 from ...domain.errors import InputError, MemoryFault, MinutebookError, SessionError, StreamConflict
 from ...domain.events import Event, LoggedEvent, encode_payload
 from ...domain.forms import view
+from ...domain.identifiers import check_identifier
 from ...domain.limits import MemoryLimits
 from ...domain.message import JSON, TRUST_ORDER, Text, ToolResult, Trust, lowest_trust
 from ...domain.operations import Add, Batch, Line, Operation, Remove, Replace, apply, parse_operation, texts
@@ -151,7 +152,7 @@ def decline(runtime: Runtime, candidate: str) -> dict[str, Any]:
 
 def _decide(runtime: Runtime, candidate: str, what: str) -> dict[str, Any]:
     runtime.require_writing("this")
-    stream = candidate_stream(runtime.workspace, candidate)
+    stream = candidate_stream(runtime.workspace, check_identifier(candidate, what="candidate"))
     last = runtime.log.last(stream)
     if last is None or last.topic != CandidateQuarantined.TOPIC:
         raise MemoryFault(

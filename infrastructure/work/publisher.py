@@ -12,7 +12,7 @@ from datetime import datetime
 
 from ...domain.catalogue import RevisionKind
 from ...domain.checks import CHECKS
-from ...domain.curation import Adopted, Declined, Entry, Intake, adopt_edit, readmit, take_in
+from ...domain.curation import JUDGED, Adopted, Declined, Entry, Intake, adopt_edit, readmit, take_in
 from ...domain.document import digest, parse, render
 from ...domain.errors import MemoryFault, StreamConflict
 from ...domain.limits import MemoryLimits
@@ -359,9 +359,10 @@ def _not_imported(intake: Intake) -> MemoryFault:
 
 def _invalid(what: str, where: str, verdict: Declined) -> MemoryFault:
     first, more = verdict.problems[0], len(verdict.problems) - 1
+    judged = sorted({problem.code for problem in verdict.problems} & JUDGED)
+    let_pass = f", or let it pass with --allow {' --allow '.join(judged)}" if judged else ""
     return MemoryFault(
-        f"{what}, {where} {first.line}: {first.message}{f' (and {more} more)' if more else ''}; correct it, or let a "
-        "finding of the checks pass with --allow CODE",
+        f"{what}, {where} {first.line}: {first.message}{f' (and {more} more)' if more else ''}; correct it{let_pass}",
         code="memory_invalid",
         problems=[{where: p.line, "code": p.code, "message": p.message} for p in verdict.problems],
     )

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...domain.catalogue import CandidateProposed
-from ...domain.errors import MemoryFault
+from ...domain.curation import JUDGED
+from ...domain.errors import InputError, MemoryFault
 from ...domain.operations import Replace, singles
 from ...domain.streams import candidate_stream
 from ...projections import candidates
@@ -169,6 +170,7 @@ def sync(
     runtime: Runtime, publisher: Publisher, curating: Curating, fix: bool, allow: tuple[str, ...]
 ) -> dict[str, Any]:
     """An edit becomes a manual revision; a clean file is a reason to curate (D6, D8)."""
+    require_judged(allow)
     clean = publisher.state().clean
     done = publisher.sync(fix=fix, allow=allow)
     answer: dict[str, Any] = {
@@ -181,6 +183,16 @@ def sync(
         answer["curation"] = curating.curate()
         answer["revision"] = answer["curation"]["revision"] or answer["revision"]
     return answer
+
+
+def require_judged(allow: Iterable[str]) -> None:
+    """Raises InputError ``bad_option`` for a code that no person can let pass, or that is none."""
+    unknown_codes = sorted(set(allow) - JUDGED)
+    if unknown_codes:
+        raise InputError(
+            f"{unknown_codes[0]!r} is no finding that can be let pass; there are: {', '.join(sorted(JUDGED))}",
+            code="bad_option",
+        )
 
 
 # --- status

@@ -39,13 +39,14 @@ class Requests:
         frozen = self._freezer.at(shown.freeze_position if exact and shown is not None else position)
         block = "" if frozen is None else frozen.block
         if shown is None or shown.preamble is None:
-            return frozen, Preamble(memory=block)
+            return frozen, Preamble(memory=block, counter=self._runtime.counter)
         with self._runtime.projections.reading("context") as (view, connection):
             row = queries.preamble(view, connection, self._runtime.workspace, self._session, id=shown.preamble)
         if row is None:
-            return frozen, Preamble(memory=block)
+            return frozen, Preamble(memory=block, counter=self._runtime.counter)
         content = self._runtime.log.at([row.position])[row.position].body.content
-        return frozen, Preamble(str(content.get("system", "")), block, tuple(content.get("tools", ())))
+        tools = tuple(content.get("tools", ()))
+        return frozen, Preamble(str(content.get("system", "")), block, tools, self._runtime.counter)
 
     def _seen(self, position: int | None) -> Any | None:
         # Ordered by what a request saw, not by where it is recorded: its preamble and its digest come after that.

@@ -11,6 +11,7 @@ from ...domain.catalogue import Owner
 from ...domain.errors import InputError, StoreError
 from ...domain.events import Envelope
 from ...domain.message import Trust
+from ...domain.tokens import ESTIMATE, Counter
 from ..settings import Settings
 from ..store.log import Log
 from ..store.runner import Projections
@@ -27,6 +28,8 @@ class Runtime:
     settings: Settings
     clock: Clock
     owner: Owner
+    counter: Counter = ESTIMATE
+    """Counts every message, system prompt, tool schema, memory block and summary of this runtime (M5)."""
 
     @property
     def id(self) -> str:
@@ -51,13 +54,15 @@ class Runtime:
         """A past is asked for by a position that the log has had. Raises InputError ``unknown_position``."""
         if at is None:
             return
+        if isinstance(at, bool) or not isinstance(at, int):
+            raise InputError(f"a position is a whole number, not {at!r}", code="bad_value")
         head = self.log.head().position
         if not 0 <= at <= head:
             raise InputError(f"position {at} is not in the log; its head is {head}", code="unknown_position", at=at)
 
     def now(self) -> datetime:
         now = self.clock()
-        if now.tzinfo is None:
+        if not isinstance(now, datetime) or now.tzinfo is None:
             raise StoreError(
                 "the clock must return an aware datetime, for instance datetime.now(UTC)", code="naive_time"
             )

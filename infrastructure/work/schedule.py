@@ -11,7 +11,7 @@ import time
 from datetime import datetime, timedelta
 from typing import Any
 
-from ...domain.errors import MemoryFault, MinutebookError
+from ...domain.errors import MemoryFault, MinutebookError, StoreError
 from ...projections import candidates
 from .curation_lease import take_lease, wait_for_lease
 from .curator import Curator, answer_of
@@ -64,7 +64,7 @@ class Curating:
 
     def start(self) -> None:
         """The start of a book is a reason to curate what the last one left."""
-        if self._automatic and self._pending_count():
+        if self._automatic and self._waiting() > 0:
             self.wake("start")
 
     def wake(self, reason: str) -> None:
@@ -78,8 +78,16 @@ class Curating:
 
     def wake_at_threshold(self) -> None:
         """A run has succeeded: when enough candidates wait, the curator starts."""
-        if self._automatic and self._pending_count() >= self._runtime.settings.curate_after_events:
+        if self._automatic and self._waiting() >= self._runtime.settings.curate_after_events:
             self.wake("threshold")
+
+    def _waiting(self) -> int:
+        try:
+            return self._pending_count()
+        except StoreError as error:
+            # Whoever ended a run or opened the book asked for no curation: what keeps it off is for status (S3, D6).
+            self.last_error = f"{error.code}: {error.message}"
+            return 0
 
     def stop(self) -> None:
         """The book closes: what was asked for is done now, and waited for a bounded time."""

@@ -8,14 +8,22 @@ from typing import Any, Literal
 
 import orjson
 
-from ...domain.errors import MessageError
+from ...domain.errors import InputError, MessageError
 from ...domain.forms import guess, view
+from ...domain.forms.openai_responses import speaks
 from ...domain.message import JSON, Form, ToolCall, ToolResult, Trust, View
 from ...domain.redaction import redact_message
-from ...domain.tokens import count_message, count_source
+from ...domain.tokens import ESTIMATE, Counter, count_message, count_source
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
-_ROLE_TRUST: dict[str, Trust] = {"system": "operator", "user": "user", "assistant": "model", "tool": "tool"}
+_ROLE_TRUST: dict[str, Trust] = {
+    "system": "operator",
+    "user": "user",
+    "assistant": "model",
+    "tool": "tool",
+    # A provider's own compaction: derived from everything before it, tool output too.
+    "summary": "external",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +35,29 @@ class Source:
     payload: bytes
     encoding: Literal["orjson", "json"]
     tokens: int
+    counter: str
     trust: Trust
     redacted: int = 0
 
     @property
     def calls(self) -> tuple[str, ...]:
-        return tuple(part.id for part in self.view.parts if isinstance(part, ToolCall))
+        return tuple(_storable(part.id) for part in self.view.parts if isinstance(part, ToolCall))
 
     @property
     def results(self) -> tuple[str, ...]:
-        return tuple(part.call_id for part in self.view.parts if isinstance(part, ToolResult))
+        return tuple(_storable(part.call_id) for part in self.view.parts if isinstance(part, ToolResult))
 
 
-def from_caller(message: Any, *, bytes_max: int, redact: bool = False) -> Source:
-    """A message given in Python: an OpenAI or Anthropic dictionary, or an SDK object with ``model_dump``.
+def from_caller(message: Any, *, bytes_max: int, counter: Counter = ESTIMATE, redact: bool = False) -> Source:
+    """A message given in Python, or an SDK object with ``model_dump``: a dictionary in the OpenAI chat or the
+    Anthropic form, or an item of the OpenAI Responses API.
 
     ``redact`` takes credentials out before anything is stored (``redact_messages``).
     Raises MessageError ``bad_message``, ``message_too_large`` or ``message_too_deep``.
     """
     source = _plain(message)
+    if "role" not in source and speaks(source):
+        return encode(source, "openai-responses", bytes_max=bytes_max, counter=counter)
     role = source.get("role")
     if not isinstance(role, str) or role not in ROLES:
         raise MessageError(
@@ -56,11 +68,44 @@ def from_caller(message: Any, *, bytes_max: int, redact: bool = False) -> Source
     count = 0
     if redact:
         source, count = redact_message(source)
-    found = encode(source, guess(source), bytes_max=bytes_max)
+    found = encode(source, guess(source), bytes_max=bytes_max, counter=counter)
     return replace(found, redacted=count) if count else found
 
 
-def encode(source: JSON, form: Form, *, bytes_max: int, trust: Trust | None = None) -> Source:
+def _storable(name: str) -> str:
+    """An id as facts can hold it: half of a surrogate pair is spelled out; the original keeps it as it was."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+def preamble_parts(system: Any, tools: Any) -> tuple[str | None, tuple[JSON, ...] | None]:
+    """A caller's system prompt and tool schemas, when they can be sent.
+
+    Raises InputError ``bad_system``, ``bad_tools``.
+    """
+    if system is not None:
+        if not isinstance(system, str):
+            raise InputError(f"the system prompt must be text, not {type(system).__name__}", code="bad_system")
+        try:
+            system.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"the system prompt holds half a surrogate pair at character {error.start}; remove it",
+                code="bad_system",
+            ) from error
+    if tools is None:
+        return system, None
+    if not isinstance(tools, (list, tuple)) or not all(isinstance(tool, dict) for tool in tools):
+        raise InputError("tools must be a list of schemas, each a dictionary", code="bad_tools")
+    try:
+        json.dumps(tools, allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the tool schemas are no JSON that can be sent: {error}", code="bad_tools") from error
+    return system, tuple(tools)
+
+
+def encode(
+    source: JSON, form: Form, *, bytes_max: int, trust: Trust | None = None, counter: Counter = ESTIMATE
+) -> Source:
     """Encodes an original of a known form so that it comes back equal."""
     data, encoding = _exact(source)
     if len(data) > bytes_max:
@@ -76,8 +121,9 @@ def encode(source: JSON, form: Form, *, bytes_max: int, trust: Trust | None = No
         if seen.role == "user" and any(isinstance(part, ToolResult) for part in seen.parts):
             trust = "tool"
     # A transcript's rows hold much that no model is shown: only what they say is counted.
-    tokens = count_source(source) if form in ("openai", "anthropic") else count_message(seen.parts)
-    return Source(form, seen, b'{"source":' + data + b"}", encoding, tokens, trust)
+    own = form in ("openai", "anthropic")
+    tokens = count_source(source, counter.count) if own else count_message(seen.parts, counter.count)
+    return Source(form, seen, b'{"source":' + data + b"}", encoding, tokens, counter.name, trust)
 
 
 def decode(payload: bytes, encoding: str) -> JSON:
@@ -95,7 +141,8 @@ def _plain(message: Any) -> dict[str, Any]:
         if isinstance(found, dict):
             return found
     raise MessageError(
-        f"a message is a dictionary in OpenAI or Anthropic form, not {type(message).__name__}; pass the dictionary",
+        "a message is a dictionary in OpenAI chat, OpenAI Responses or Anthropic form, "
+        f"not {type(message).__name__}; pass the dictionary",
         code="bad_message",
     )
 

@@ -3,21 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ...domain.catalogue import CompactionCommitted, MessageRecorded, Usage
+from ...domain.catalogue import (
+    CandidateAdmitted,
+    CandidateApproved,
+    CandidateDeclined,
+    CandidateProposed,
+    CandidateQuarantined,
+    CandidateRefused,
+    CandidateSetAside,
+    CandidateWithdrawn,
+    CompactionCommitted,
+    CompactionFailedEvent,
+    CompactionRejected,
+    ContextShown,
+    MemoryFrozen,
+    MessageRecorded,
+    PreambleRecorded,
+    RunFailed,
+    RunInterrupted,
+    RunStarted,
+    RunSucceeded,
+    SessionClosed,
+    SessionReopened,
+    TranscriptImported,
+    Usage,
+)
 from ...domain.context import Shown, SummaryShown, Visible
 from ...domain.errors import StoreError
 from ...domain.events import LoggedEvent
 from ...domain.forms import view
 from ...domain.message import Message, Text, View
 from ...domain.parts import parts_from_json
+from ...domain.streams import compactions_stream
 from ...projections.context import history, queries
+from ...projections.context.epochs import Compacted, Ref
 from .runtime import Runtime
 from .sources import decode
 
 ERASED = "[This message was erased.]"
+TAIL_MAX = 500
+"""Events that a look adds to the one before; after more it reads the projection again."""
+
+_RUN_ENDS = frozenset({RunSucceeded.TOPIC, RunFailed.TOPIC, RunInterrupted.TOPIC})
+_ELSEWHERE = frozenset(
+    {
+        ContextShown.TOPIC,
+        PreambleRecorded.TOPIC,
+        MemoryFrozen.TOPIC,
+        SessionClosed.TOPIC,
+        SessionReopened.TOPIC,
+        TranscriptImported.TOPIC,
+        CompactionRejected.TOPIC,
+        CompactionFailedEvent.TOPIC,
+        CandidateProposed.TOPIC,
+        CandidateAdmitted.TOPIC,
+        CandidateQuarantined.TOPIC,
+        CandidateApproved.TOPIC,
+        CandidateDeclined.TOPIC,
+        CandidateWithdrawn.TOPIC,
+        CandidateRefused.TOPIC,
+        CandidateSetAside.TOPIC,
+    }
+)
+"""Events of a session that change nothing of what is visible. One that is not named here is looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +80,10 @@ class Seen:
     open_run: str | None
     suspended: bool
     live: str | None
+    fence: int
+    """Version of the stream of decisions, read before everything else: who decides on this look expects it."""
+    epoch: int
+    """Position of the last decision; 0 when there was none."""
     reported: int | None
     """Tokens of this request in the provider's own count, where the caller gave its usage (M5)."""
 
@@ -41,10 +96,59 @@ class Reader:
         self._session = session
         self._messages: dict[int, Message] = {}
         self._usage: dict[int, Usage] = {}
+        self._last: Seen | None = None
+        self._base = 0
 
-    def see(self, at: int | None = None) -> Seen:
-        """What is visible now, or was at a position (C11)."""
+    def see(self, at: int | None = None, *, originals: bool = False) -> Seen:
+        """What is visible now, or was at a position (C11); ``originals``: with the live summary opened up (C7)."""
+        if at is None and not originals and self._last is not None:
+            seen = self._extended(self._last)
+            if seen is not None:
+                self._last = seen
+                return seen
+        seen = self._full(at, originals)
+        if at is None and not originals:
+            self._last, self._base = seen, seen.position
+        return seen
+
+    def _extended(self, last: Seen) -> Seen | None:
+        """The last look and what came since, when that changes nothing but the end; None: look anew.
+
+        An agent's turn is an append and a look. Its messages need no projection to be shown last, so the turn does
+        not pay for catching one up; ``_full`` does, every now and then and after each decision.
+        """
         runtime, session = self._runtime, self._session
+        with runtime.log.database.reading() as connection:
+            head = runtime.log.head(connection).position
+            events = runtime.log.page(
+                connection, after=last.position, session=session, workspace=runtime.workspace, limit=TAIL_MAX
+            )
+        if head - self._base > TAIL_MAX or len(events) == TAIL_MAX:
+            return None
+        shown: list[Shown] = []
+        run = last.open_run
+        for event in events:
+            if event.topic == MessageRecorded.TOPIC:
+                message = self._messages[event.position] = self._noted(event)
+                shown.append(Shown(message, None, message.tokens))
+            elif event.topic == RunStarted.TOPIC:
+                run = event.run
+            elif event.topic in _RUN_ENDS:
+                run = None
+            elif event.topic not in _ELSEWHERE:
+                return None
+        visible = (*last.visible, *shown) if shown else last.visible
+        return replace(
+            last,
+            visible=visible,
+            position=head,
+            open_run=run,
+            reported=self._reported(visible, last.epoch),
+        )
+
+    def _full(self, at: int | None, originals: bool) -> Seen:
+        runtime, session = self._runtime, self._session
+        fence = runtime.log.version(compactions_stream(runtime.workspace, session))
         # The head is read first and asked for by name: what is appended meanwhile belongs to the next look.
         head = runtime.log.head().position
         position = head if at is None else min(at, head)
@@ -53,6 +157,8 @@ class Reader:
             epoch = queries.epoch(view, connection, runtime.workspace, session, position)
             row = queries.session_row(view, connection, runtime.workspace, session)
             run = history.open_run(view, connection, runtime.workspace, session, position)
+            if originals:
+                refs = _opened(refs, queries.compacted(view, connection, [ref[1] for ref in refs if ref[0] == "s"]))
         visible = self._join(refs)
         return Seen(
             visible,
@@ -60,6 +166,8 @@ class Reader:
             None if run is None else run.run,
             bool(row is not None and row["suspended"] and at is None),
             None if epoch is None else epoch.live,
+            fence,
+            0 if epoch is None else epoch.position,
             self._reported(visible, 0 if epoch is None else epoch.position),
         )
 
@@ -105,10 +213,12 @@ class Reader:
         found = self._messages.get(position)
         if found is not None:
             return found
-        event = self._event(position, events)
+        return self._noted(self._event(position, events))
+
+    def _noted(self, event: LoggedEvent) -> Message:
         body = event.body
         if isinstance(body, MessageRecorded) and body.usage is not None and event.actor != "import":
-            self._usage[position] = body.usage
+            self._usage[event.position] = body.usage
         return message_of(event)
 
     def _event(self, position: int, events: dict[int, LoggedEvent]) -> LoggedEvent:
@@ -120,6 +230,15 @@ class Reader:
                 code="projection_damaged",
             )
         return found
+
+
+def _opened(refs: list[Ref], done: Iterable[Compacted]) -> list[Ref]:
+    """The references with every covered message in the place of its summary, and in order."""
+    covers = {item.position: item.covers for item in done}
+    opened: list[Ref] = []
+    for ref in refs:
+        opened.extend([("m", position) for position in covers.get(ref[1], ())] if ref[0] == "s" else [ref])
+    return sorted(opened, key=lambda ref: ref[1])
 
 
 def message_of(event: LoggedEvent) -> Message:

@@ -58,25 +58,7 @@ def test_needles_of_every_construct_are_right(source: str, text: str) -> None:
 
 
 words = st.sampled_from(
-    [
-        "token",
-        "secret",
-        "key",
-        "password",
-        "is",
-        "=",
-        ":",
-        "the",
-        "ghp_",
-        "x9y8z7w6v5u4t3s2",
-        "curl",
-        "-u",
-        "a:b",
-        "https://",
-        "@",
-        "\n",
-        "filler",
-    ]
+    ["token", "secret", "key", "password", "is", "=", ":", "ghp_", "x9y8z7w6v5u4t3s2", "curl", "-u", "a:b", "://", "@"]
 )
 
 

@@ -28,9 +28,9 @@ def data_of(source: dict[str, Any]) -> bytes:
         case {"shared": name}:
             if not (SHARED / name).is_file():
                 pytest.skip("the shared data folder is absent")
-            return (SHARED / name).read_bytes()
+            return bytes((SHARED / str(name)).read_bytes())
         case {"hex": text}:
-            return bytes.fromhex(text)
+            return bytes.fromhex(str(text))
         case {"repeat": text, "times": times, "suffix": suffix}:
             return (str(text) * int(times) + str(suffix)).encode()
         case _:

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from minutebook.domain.forms import claude_code, pi
+from minutebook.domain.forms import FORMS, claude_code, pi
 from minutebook.domain.message import ToolCall, ToolResult
-from minutebook.infrastructure.work.transcripts import Transcript, read
+from minutebook.infrastructure.work.transcripts import FORMATS, Transcript, read, read_all
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("MINUTEBOOK_SHARED", ROOT.parent / "shared")) / "data" / "transcripts"
 SAMPLES = ROOT / "tests" / "data" / "transcripts"
 PAGE = ROOT / "docs" / "reference" / "transcripts.md"
 
-_COUNTS = re.compile(r"\| `([^`]+\.jsonl?)` \| ([a-z-]+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|")
+_COUNTS = re.compile(r"\| `([^`]+\.(?:jsonl?|traj))` \| ([a-z-]+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|")
 
 
 @dataclass(frozen=True)
@@ -52,21 +52,35 @@ DOCUMENTED = list(_documented())
 every_file = pytest.mark.parametrize("expected", DOCUMENTED, ids=lambda e: f"{e.root.name}/{e.file}")
 
 
-def _raw(path: Path) -> dict[int, Any]:
-    """Line or element number to value, read without any code of the importer; an unreadable line is missing."""
+def _raws(path: Path) -> list[dict[int, Any]]:
+    """Of each conversation, line or element number to value, read without any code of the importer."""
     text = path.read_text(encoding="utf-8")
     try:
         document = json.loads(text)
     except json.JSONDecodeError:
         lines = text.removesuffix("\n").split("\n")
-        return {number: json.loads(line) for number, line in enumerate(lines, 1)}
+        return [{number: json.loads(line) for number, line in enumerate(lines, 1)}]
     if isinstance(document, list):
-        return dict(enumerate(document, 1))
-    listed = document.get("messages", document.get("loglines"))
+        conversations = [element["traj"] for element in document if "traj" in element] or [document]
+    else:
+        conversations = [_elements(document)]
+    return [dict(enumerate(listed, 1)) for listed in conversations]
+
+
+def _elements(document: dict[str, Any]) -> list[Any]:
+    request = document.get("request", document)
+    keys = ("messages", "loglines", "input", "history")
+    listed = next((request[key] for key in keys if key in request), None)
     if listed is None:
-        return {1: document}
-    found = [*listed, *(choice["message"] for choice in document.get("response", {}).get("choices", []))]
-    return dict(enumerate(found, 1))
+        return [document]
+    response = document.get("response", {})
+    answers = [choice["message"] for choice in response.get("choices", [])] or response.get("output", [])
+    return [*listed, *(answers or ([response] if "content" in response else []))]
+
+
+def _raw(path: Path) -> dict[int, Any]:
+    [found] = _raws(path)
+    return found
 
 
 def _sources(transcript: Transcript) -> dict[int, Any]:
@@ -80,35 +94,47 @@ def _sources(transcript: Transcript) -> dict[int, Any]:
 
 @every_file
 def test_the_counts_of_a_file_are_the_documented_ones(expected: Expected) -> None:
-    transcript = read(expected.path)
+    transcripts = read_all(expected.path)
 
-    failed = sum(run.outcome == "failed" for run in transcript.runs)
-    found = (transcript.lines, len(transcript.messages), len(transcript.skipped), len(transcript.runs), failed)
-    assert (transcript.format, found) == (expected.format, expected.counts)
+    found = [
+        (
+            transcript.lines,
+            len(transcript.messages),
+            len(transcript.skipped),
+            len(transcript.runs),
+            sum(run.outcome == "failed" for run in transcript.runs),
+        )
+        for transcript in transcripts
+    ]
+    totals = tuple(sum(counts) for counts in zip(*found, strict=True))
+    assert ({transcript.format for transcript in transcripts}, totals) == ({expected.format}, expected.counts)
+
+
+def test_every_format_has_a_file_with_documented_counts() -> None:
+    assert {expected.format for expected in DOCUMENTED} == set(FORMATS)
 
 
 @every_file
 def test_every_raw_object_comes_back_verbatim_or_is_reported(expected: Expected) -> None:
-    raw = _raw(expected.path)
-
-    transcript = read(expected.path)
-
-    kept, reported = _sources(transcript), {skip.line for skip in transcript.skipped}
-    assert kept.keys() & reported == set()
-    assert sorted(kept.keys() | reported) == list(range(1, transcript.lines + 1))
-    assert all(kept[number] == value for number, value in raw.items() if number not in reported)
-    assert all(number in reported for number in range(len(raw) + 1, transcript.lines + 1))
+    for raw, transcript in zip(_raws(expected.path), read_all(expected.path), strict=True):
+        kept, reported = _sources(transcript), {skip.line for skip in transcript.skipped}
+        assert kept.keys() & reported == set()
+        assert sorted(kept.keys() | reported) == list(range(1, transcript.lines + 1))
+        assert all(kept[number] == value for number, value in raw.items() if number not in reported)
+        assert all(number in reported for number in range(len(raw) + 1, transcript.lines + 1))
 
 
 @every_file
 def test_ids_are_unique_and_every_run_is_told(expected: Expected) -> None:
-    transcript = read(expected.path)
+    transcripts = read_all(expected.path)
 
-    ids = [message.id for message in transcript.messages]
-    assert len(set(ids)) == len(ids)
-    named = {message.run for message in transcript.messages} - {None}
-    assert named == {run.id for run in transcript.runs}
-    assert all(message.time is None or message.time.tzinfo is not None for message in transcript.messages)
+    assert len({transcript.session for transcript in transcripts}) == len(transcripts)
+    for transcript in transcripts:
+        ids = [message.id for message in transcript.messages]
+        assert len(set(ids)) == len(ids)
+        named = {message.run for message in transcript.messages} - {None}
+        assert named == {run.id for run in transcript.runs}
+        assert all(message.time is None or message.time.tzinfo is not None for message in transcript.messages)
 
 
 def _calls_and_results(raw: dict[int, Any]) -> tuple[list[str], list[str]]:
@@ -122,27 +148,28 @@ def _calls_and_results(raw: dict[int, Any]) -> tuple[list[str], list[str]]:
         results += [message["toolCallId"]] if message.get("role") == "toolResult" else []
         for block in message.get("content") or []:
             if isinstance(block, dict):
-                calls += [block["id"]] if block["type"] in ("tool_use", "toolCall") else []
-                results += [block["tool_use_id"]] if block["type"] == "tool_result" else []
+                calls += [block["id"]] if block.get("type") in ("tool_use", "toolCall") else []
+                results += [block["tool_use_id"]] if block.get("type") == "tool_result" else []
+        item = row.get("payload", row)
+        calls += [item["call_id"]] if item.get("type") == "function_call" else []
+        results += [item["call_id"]] if item.get("type") == "function_call_output" else []
+        calls += [call["id"] for call in message.get("tool_calls") or []]
+        results += [message["tool_call_id"]] if "tool_call_id" in message else message.get("tool_call_ids") or []
     return calls, results
 
 
 @pytest.mark.parametrize(
     "expected",
-    [found for found in DOCUMENTED if found.format in ("pi", "claude-code")],
+    [found for found in DOCUMENTED if found.format != "openhands"],
     ids=lambda e: f"{e.root.name}/{e.file}",
 )
 def test_every_call_and_result_of_a_file_is_seen_in_the_view(expected: Expected) -> None:
-    raw = _raw(expected.path)
-
-    transcript = read(expected.path)
-
-    view = pi.view if transcript.format == "pi" else claude_code.view
-    parts = [part for message in transcript.messages for part in view(message.source).parts]
-    calls = [part for part in parts if isinstance(part, ToolCall)]
-    results = [part.call_id for part in parts if isinstance(part, ToolResult)]
-    assert (sorted(call.id for call in calls), sorted(results)) == tuple(map(sorted, _calls_and_results(raw)))
-    assert all(isinstance(json.loads(call.arguments), dict) for call in calls)
+    for raw, transcript in zip(_raws(expected.path), read_all(expected.path), strict=True):
+        parts = [part for message in transcript.messages for part in FORMS[message.form](message.source).parts]
+        calls = [part for part in parts if isinstance(part, ToolCall)]
+        results = [part.call_id for part in parts if isinstance(part, ToolResult)]
+        assert (sorted(call.id for call in calls), sorted(results)) == tuple(map(sorted, _calls_and_results(raw)))
+        assert all(not call.arguments or isinstance(json.loads(call.arguments), dict) for call in calls)
 
 
 def test_lines_that_share_an_assistant_message_id_are_one_message() -> None:

@@ -9,14 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minutebook.domain.errors import InputError
-from minutebook.domain.forms import claude_code, pi
+from minutebook.domain.forms import FORMS
 from minutebook.domain.message import View
-from minutebook.infrastructure.work.transcripts import read, tail
+from minutebook.infrastructure.work.transcripts import read_all, tail
 
 _WORDS = st.sampled_from(
     [
         *("message", "compaction", "session", "user", "assistant", "system", "toolResult", "bashExecution", "tool"),
         *("text", "thinking", "toolCall", "tool_use", "tool_result", "image", "document", "base64", "summary", "x"),
+        *("response_item", "event_msg", "compacted", "session_meta", "turn_context", "user_message", "turn_aborted"),
+        *("function_call", "function_call_output", "custom_tool_call", "reasoning", "input_text", "output_text"),
+        *("local_shell_call", "web_search_call", "token_count", "response", "run", "error", "finish", "null", "agent"),
     ]
 )
 _KEYS = st.sampled_from(
@@ -25,6 +28,9 @@ _KEYS = st.sampled_from(
         *("text", "thinking", "name", "input", "arguments", "tool_use_id", "toolCallId", "source", "data", "usage"),
         *("input_tokens", "timestamp", "stopReason", "summary", "messages", "loglines", "response", "choices"),
         *("tool_calls", "command", "output", "exitCode", "agentId", "media_type", "api", "provider", "metrics"),
+        *("payload", "call_id", "output", "status", "action", "observation", "args", "info", "last_token_usage"),
+        *("traj", "task_id", "trial", "history", "trajectory", "request", "object", "record_type", "instructions"),
+        *("encrypted_content", "namespace", "tool_call_metadata", "extras", "cause", "stop_reason", "message_type"),
     ]
 )
 _ATOMS = st.none() | st.booleans() | st.integers() | st.floats() | _WORDS | st.text(max_size=8)
@@ -35,26 +41,73 @@ _JSON = st.recursive(
 )
 _CONTENT = st.lists(st.fixed_dictionaries({"type": _WORDS}, optional={"id": _WORDS, "text": _JSON, "input": _JSON}))
 _BODY = st.fixed_dictionaries({"role": _WORDS, "content": _CONTENT | _JSON}, optional={"usage": _JSON, "id": _WORDS})
-_ROW = st.fixed_dictionaries(
-    {"type": _WORDS, "message": _BODY},
-    optional={"uuid": _WORDS, "id": _JSON, "timestamp": _JSON, "isSidechain": st.booleans(), "agentId": _JSON},
+_ITEM = st.fixed_dictionaries(
+    {"type": _WORDS},
+    optional={
+        "role": _WORDS,
+        "content": _CONTENT | _JSON,
+        "call_id": _JSON,
+        "name": _JSON,
+        "arguments": _JSON,
+        "output": _JSON,
+        "message": _JSON,
+        "info": _JSON,
+        "summary": _JSON,
+    },
+)
+_ROW = (
+    st.fixed_dictionaries(
+        {"type": _WORDS, "message": _BODY},
+        optional={"uuid": _WORDS, "id": _JSON, "timestamp": _JSON, "isSidechain": st.booleans(), "agentId": _JSON},
+    )
+    | st.fixed_dictionaries({"type": _WORDS, "payload": _ITEM | _JSON}, optional={"timestamp": _JSON})
+    | _ITEM
+    | st.fixed_dictionaries(
+        {"id": st.integers(), "source": st.sampled_from(["user", "agent", "environment"])},
+        optional={
+            "action": _WORDS,
+            "args": _JSON,
+            "observation": _WORDS,
+            "content": _JSON,
+            "tool_call_metadata": _JSON,
+            "extras": _JSON,
+        },
+    )
+)
+_NESTED = st.fixed_dictionaries(
+    {},
+    optional={
+        "traj": st.lists(_BODY | _JSON, max_size=3) | _JSON,
+        "messages": st.lists(_BODY | _JSON, max_size=3),
+        "history": st.lists(_BODY, max_size=2),
+        "trajectory": _JSON,
+        "input": st.lists(_ITEM, max_size=3) | _JSON,
+        "output": st.lists(_ITEM, max_size=3) | _JSON,
+        "object": st.just("response"),
+        "response": _JSON | _BODY | st.fixed_dictionaries({"output": st.lists(_ITEM, max_size=2)}),
+        "request": _JSON | st.fixed_dictionaries({"input": st.lists(_ITEM, max_size=2)}),
+        "task_id": _JSON,
+        "trial": _JSON,
+    },
 )
 
 
 def _check(data: bytes) -> None:
     try:
-        transcript = read(data)
+        transcripts = read_all(data)
     except InputError:
         return  # anything else that is raised fails the test
-    taken = [line for message in transcript.messages for line in message.lines]
-    reported = [skip.line for skip in transcript.skipped]
-    assert sorted(taken + reported) == list(range(1, transcript.lines + 1))
-    ids = [message.id for message in transcript.messages]
-    assert len(set(ids)) == len(ids)
-    assert tail(transcript, {message.id: message.source for message in transcript.messages}).messages == ()
-    for message in transcript.messages:
-        if message.form in ("pi", "claude-code"):
-            assert isinstance((pi.view if message.form == "pi" else claude_code.view)(message.source), View)
+    assert len({transcript.session for transcript in transcripts}) == len(transcripts)
+    assert transcripts == read_all(data)
+    for transcript in transcripts:
+        taken = [line for message in transcript.messages for line in message.lines]
+        reported = [skip.line for skip in transcript.skipped]
+        assert sorted(taken + reported) == list(range(1, transcript.lines + 1))
+        ids = [message.id for message in transcript.messages]
+        assert len(set(ids)) == len(ids)
+        assert tail(transcript, {message.id: message.source for message in transcript.messages}).messages == ()
+        for message in transcript.messages:
+            assert isinstance(FORMS[message.form](message.source), View)
 
 
 @given(st.binary(max_size=300))
@@ -63,13 +116,13 @@ def test_arbitrary_bytes_are_read_or_refused(data: bytes) -> None:
     _check(data)
 
 
-@given(st.lists(_JSON | _ROW, min_size=1, max_size=6))
+@given(st.lists(_JSON | _ROW | _NESTED, min_size=1, max_size=6))
 @settings(max_examples=200, deadline=None)
 def test_arbitrary_rows_are_read_or_refused(rows: list[Any]) -> None:
     _check("\n".join(map(json.dumps, rows)).encode())
 
 
-@given(_JSON | st.lists(_ROW, max_size=5), st.sampled_from([None, 1]))
+@given(_JSON | _NESTED | st.lists(_ROW | _NESTED, max_size=5), st.sampled_from([None, 1]))
 @settings(max_examples=200, deadline=None)
 def test_arbitrary_documents_are_read_or_refused(document: Any, indent: int | None) -> None:
     _check(json.dumps(document, indent=indent).encode())
@@ -78,6 +131,7 @@ def test_arbitrary_documents_are_read_or_refused(document: Any, indent: int | No
 @given(_JSON | _ROW | st.lists(_ROW | _JSON, max_size=3))
 @settings(max_examples=300, deadline=None)
 def test_views_are_total_and_their_text_is_text(source: Any) -> None:
-    for view in (pi.view(source), claude_code.view(source)):
+    for form in FORMS:
+        view = FORMS[form](source)
         assert isinstance(view, View)
         assert view.role in ("system", "user", "assistant", "tool", "summary")

@@ -130,7 +130,7 @@ def test_a_last_line_that_is_still_being_written_is_taken_when_the_file_has_grow
         (b'{"messages": []}', "none of the 0 lines"),
         (b'[{"role": "king"}]', "none of the 1 lines"),
         (b'{"type": "session", "id": "x"}', "none of the 1 lines"),
-        (b'[{"traj": [{"role": "user", "content": "a"}]}]', "import each as a file of its own"),
+        (b'[{"traj": []}, {"traj": [7]}]', "none of the 2 lines"),
     ],
 )
 def test_a_file_without_a_recognisable_message_is_refused(data: bytes, words: str) -> None:

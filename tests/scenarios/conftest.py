@@ -199,6 +199,7 @@ def tell(root: Path) -> Story:
         with fork.run() as run:
             run.append({"role": "user", "content": "And on the fork?"})
         book.session("short").close()
+        book.projections.list()
         return Story(root, book.head, "build-42", live, waiting[1]["candidate"])
 
 

@@ -22,7 +22,7 @@ from minutebook import (
     Settings,
 )
 from minutebook.domain.context import Preamble, build
-from minutebook.domain.legality import check_anthropic, check_openai
+from minutebook.domain.legality import check_anthropic, check_openai, check_openai_responses
 
 PI = "transcripts/pi/before-compaction.jsonl"
 
@@ -211,32 +211,6 @@ def test_a_message_that_arrives_while_the_summary_is_made_is_neither_lost_nor_hi
         assert book.session("s").context().messages[-1]["content"] == "what time is it?"
 
 
-def test_of_two_compressors_one_commits(place: Path, conversation: Any, small: Settings) -> None:
-    barrier = threading.Barrier(2)
-
-    def summarise(request: Any) -> str:
-        barrier.wait(20)
-        return extract(request)
-
-    with (
-        filled(place, conversation(12), settings=small, summarizer=summarise) as book,
-        Minutebook.open(place, settings=small, summarizer=summarise, automatic=False) as other,
-    ):
-        outcomes: list[Any] = []
-        threads = [
-            threading.Thread(target=lambda one=one: outcomes.append(one.session("s").compact()))  # type: ignore[misc]
-            for one in (book, other)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        assert sorted(outcome["status"] for outcome in outcomes) == ["committed", "rejected"]
-        lost = next(outcome for outcome in outcomes if outcome["status"] == "rejected")
-        assert lost["reason"] == "superseded"
-        covered_once(book, "s")
-
-
 def covered_once(book: Minutebook, session: str) -> None:
     """Every message is visible or covered by exactly one live summary, never both."""
     opened = book.session(session)
@@ -280,7 +254,8 @@ def test_the_protected_messages_are_the_same_before_and_after(place: Path, conve
 
 def test_the_open_run_is_never_summarised(place: Path, conversation: Any) -> None:
     with Minutebook.open(place, settings=Settings(context_window=8_000), automatic=False) as book:
-        with book.session("s").run() as run:
+        session = book.session("s")
+        with session.run() as run:
             run.append(conversation(6), id="mine")
             context = run.context()
             assert context.tokens <= context.window - context.reserve
@@ -435,10 +410,7 @@ def test_a_constraint_survives_every_compaction(place: Path, conversation: Any, 
             assert "rule" in summaries[0]["covers"]
             assert "Never touch the folder ledger" in json.dumps(summaries[0]["content"])
             covered_once(book, "s")
-        wrapped = []
-        for summary in summaries:
-            wrapped.append(summary["content"])
-        assert "history, not a request" in json.dumps(wrapped)
+            assert "history, not a request" in json.dumps(summaries[0]["content"])
 
 
 def test_a_credential_in_a_tool_result_is_in_no_summary(place: Path, conversation: Any, small: Settings) -> None:
@@ -500,6 +472,7 @@ def test_a_broken_history_makes_a_legal_request(place: Path, name: str) -> None:
 
 def legal(context: Any) -> None:
     assert check_openai(context.to_openai()) == []
+    assert check_openai_responses(context.to_openai_responses()) == []
     assert check_anthropic(context.to_anthropic()) == []
 
 
@@ -526,15 +499,14 @@ TRANSCRIPTS = [
     "transcripts/claude-code/daaain-edge_cases.jsonl",
     "transcripts/claude-code/daaain-representative_messages.jsonl",
     "transcripts/openai-chat/fncall-llm-message.json",
-    pytest.param(
-        "transcripts/cline/session.messages.json",
-        marks=pytest.mark.xfail(
-            strict=True,
-            reason="domain/compaction: at 8k it refuses with protected 6,949 <= 7,000: the smallest summary beside what "
-            "is protected (BODY_TOKENS_MIN + FRAME_TOKENS) is not in the printed protected tokens",
-        ),
-    ),
+    "transcripts/cline/session.messages.json",
 ]
+
+
+def may_refuse(refused: ContextWindowExceeded, window: int) -> None:
+    """Only 8k, and only where the protected tokens that are printed exceed what fits."""
+    assert window == 8_000, refused
+    assert refused.details["protected_tokens"] > window - refused.details["reserve"]
 
 
 @pytest.mark.parametrize("name", TRANSCRIPTS, ids=lambda name: str(name).rsplit("/", 1)[-1][:30])
@@ -556,8 +528,7 @@ def test_real_transcripts_stay_legal_and_whole_at_every_window(place: Path, shar
                 with session.run() as run:
                     context = run.context()
             except ContextWindowExceeded as refused:
-                assert window == 8_000, refused
-                assert refused.details["protected_tokens"] > window - refused.details["reserve"]
+                may_refuse(refused, window)
                 continue
             legal(context)
             assert context.tokens <= window - context.reserve

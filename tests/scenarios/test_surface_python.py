@@ -882,3 +882,49 @@ def test_the_face_holds_what_the_surface_names() -> None:
         "Minutebook", "Settings", "MinutebookError", "ContextWindowExceeded", "MEMORY_TOOL", "Completion",
         "ExtractiveSummarizer", "RuleCurator", "Projection", "check_entry",
     } <= set(minutebook.__all__)  # fmt: skip
+
+
+# --- bad input of every kind ---------------------------------------------------------------------------
+
+FAR = 10**30
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        (lambda book, session, run: run.context(system="half \ud800"), "bad_system"),
+        (lambda book, session, run: run.context(system=5), "bad_system"),
+        (lambda book, session, run: session.context(system="half \ud800"), "bad_system"),
+        (lambda book, session, run: run.context(tools=[{"name": math.nan}]), "bad_tools"),
+        (lambda book, session, run: run.context(tools=[object()]), "bad_tools"),
+        (lambda book, session, run: run.context(tools="look"), "bad_tools"),
+        (lambda book, session, run: run.context(tools={"name": "look"}), "bad_tools"),
+        (lambda book, session, run: run.append(USER, usage={"input_tokens": FAR}), "bad_usage"),
+        (lambda book, session, run: run.succeed({"output_tokens": FAR}), "bad_usage"),
+        (lambda book, session, run: book.session("half \ud800"), "bad_identifier"),
+        (lambda book, session, run: book.find_session("nobody"), "unknown_session"),
+        (lambda book, session, run: book.memory.approve("half \ud800"), "bad_identifier"),
+        (lambda book, session, run: book.undo_compaction("half \ud800"), "bad_value"),
+        (lambda book, session, run: list(book.log(session="half \ud800")), "bad_value"),
+        (lambda book, session, run: book.trace(FAR), "bad_value"),
+        (lambda book, session, run: list(book.log(after=FAR)), "bad_value"),
+        (lambda book, session, run: session.messages(before=FAR), "bad_value"),
+        (lambda book, session, run: session.messages(limit=-1), "bad_option"),
+        (lambda book, session, run: book.memory.show(FAR), "bad_value"),
+        (lambda book, session, run: session.fork(at=-1), "unknown_position"),
+        (lambda book, session, run: session.context(window=0), "context_window_exceeded"),
+        (lambda book, session, run: book.import_transcript(b"{}", format="nothing"), "bad_format"),
+        (lambda book, session, run: book.import_transcript("."), "transcript_unreadable"),
+        (lambda book, session, run: book.projections.rebuild("nothing"), "unknown_projection"),
+    ],
+)  # fmt: skip
+def test_bad_input_has_a_code_and_nothing_is_half_done(book: Minutebook, call: Any, code: str) -> None:
+    session = book.session("s")
+    with session.run() as run:
+        run.append(USER)
+        head = book.head
+        with refused(code):
+            call(book, session, run)
+        assert set(types(book, head)) <= {"MemoryFrozen"}
+    assert types(book)[-1] == "RunSucceeded"
+    assert book.verify()["ok"]

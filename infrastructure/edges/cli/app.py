@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ....domain.errors import InputError
 from ...book import Minutebook
 from .output import Output
 
@@ -25,22 +26,26 @@ class State:
         """A book for reading: it may bring a projection up to date, and changes nothing else (M2)."""
         return self._open("look")
 
-    def write(self) -> Minutebook:
-        """A book for changing. Nothing runs behind a command's back: automatic curation is off."""
-        return self._open("write")
+    def write(self, *, automatic: bool = False) -> Minutebook:
+        """A book for changing. Nothing runs behind a command's back unless it says so: automatic curation is off."""
+        return self._open("write", automatic=automatic)
 
-    def _open(self, access: str) -> Minutebook:
+    def _open(self, access: str, *, automatic: bool = False) -> Minutebook:
         if access == "look" and not self.workspace.is_dir():
-            from ....domain.errors import InputError
-
             raise InputError(
                 f"there is no folder {str(self.workspace)!r}; name one with --workspace", code="unknown_workspace"
+            )
+        if self.database is not None and access == "write" and in_memory(self.database):
+            raise InputError(
+                f"{self.database!r} is a database in memory: what a command records in it is gone when it ends; "
+                "name a file (sqlite:///book.db)",
+                code="bad_database_url",
             )
         self._book = Minutebook.open(
             self.workspace,
             database=self.database,
             access=access,  # type: ignore[arg-type]
-            automatic=False,
+            automatic=None if automatic else False,
         )
         return self._book
 
@@ -48,6 +53,12 @@ class State:
         if self._book is not None:
             book, self._book = self._book, None
             book.close()
+
+
+def in_memory(url: str) -> bool:
+    """Whether a URL names SQLite without a file."""
+    scheme, _, rest = url.partition("://")
+    return scheme.split("+")[0] == "sqlite" and rest.strip("/") in ("", ":memory:")
 
 
 state = State()
@@ -101,4 +112,4 @@ def options(
 
 
 # The commands register themselves.
-from . import audit, contexts, memory, notes, sessions  # noqa: E402, F401
+from . import audit, backtest, contexts, memory, notes, sessions  # noqa: E402, F401

@@ -11,6 +11,9 @@ from .app import app, projections_app, state
 from .output import dumps, shorten
 from .sessions import text_of
 
+TRACED_MESSAGES = 10
+"""Messages named as causes on a terminal."""
+
 
 @app.command("log")
 def log(
@@ -61,11 +64,18 @@ def trace(position: Annotated[int, typer.Argument(metavar="POSITION")]) -> None:
     if out.json:
         out.document(found)
         return
+    shown = 0
     for item in found:
+        # A summary can stand for thousands of messages: the first few say what they are, --json has all.
+        shown += item["relation"] == "cause" and item["type"] == "MessageRecorded"
+        if shown > TRACED_MESSAGES and item["relation"] == "cause" and item["type"] == "MessageRecorded":
+            continue
         mark = {"cause": "↑", "self": "●", "effect": "↓"}[item["relation"]]
         out.line(f"{mark} {item['position']:>7} {item['type']:<20} {item['why']}", "bold" if mark == "●" else "")
         if item["text"]:
             out.line(f"          {shorten(item['text'], 200)}", "dim")
+    if shown > TRACED_MESSAGES:
+        out.line(f"  and {shown - TRACED_MESSAGES:,} more messages (--json lists them all)", "dim")
 
 
 @app.command("recall")

@@ -19,16 +19,20 @@ def context(
     session: SessionId,
     at: Annotated[int | None, typer.Option(help="As of this position of the log.")] = None,
     window: Window = None,
-    as_: Annotated[str, typer.Option("--as", help="neutral, openai or anthropic.")] = "neutral",
+    as_: Annotated[str, typer.Option("--as", help="neutral, openai, openai-responses or anthropic.")] = "neutral",
 ) -> None:
     """What a model would see now, or saw at a position."""
     out = state.output
-    if as_ not in ("neutral", "openai", "anthropic"):
-        raise InputError(f"--as takes neutral, openai or anthropic, not {as_!r}", code="bad_renderer")
+    if as_ not in ("neutral", "openai", "openai-responses", "anthropic"):
+        raise InputError(f"--as takes neutral, openai, openai-responses or anthropic, not {as_!r}", code="bad_renderer")
     book = state.look()
     found = find(book, session).context(at=at, window=window)
-    if as_ != "neutral":
-        out.document(found.to_openai() if as_ == "openai" else found.to_anthropic())
+    if as_ == "openai":
+        out.document(found.to_openai())
+    elif as_ == "openai-responses":
+        out.document(found.to_openai_responses())
+    elif as_ == "anthropic":
+        out.document(found.to_anthropic())
     elif out.json:
         out.document(found.answer())
     else:
@@ -51,10 +55,13 @@ def compact(
     session: SessionId,
     window: Window = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be hidden; call no model.")] = False,
+    from_originals: Annotated[
+        bool, typer.Option("--from-originals", help="Summarise anew what is summarised already, from its originals.")
+    ] = False,
 ) -> None:
     """Summarise the middle of a session now; the originals stay."""
     book = state.look() if dry_run else state.write()
-    _print(find(book, session).compact(dry_run=dry_run, window=window), dry_run=dry_run)
+    _print(find(book, session).compact(dry_run=dry_run, window=window, from_originals=from_originals), dry_run=dry_run)
 
 
 @compaction_app.command("undo")
@@ -78,9 +85,11 @@ def _print(answer: dict[str, object], *, dry_run: bool = False) -> None:
         assert isinstance(hidden, list)
         verb = "would hide" if dry_run else "hides"
         out.line(f"{answer['status']}" + (f": {answer['reason']}" if answer["reason"] else ""), "bold")
-        if answer["compaction"]:
-            out.line(f"compaction {answer['compaction']} {verb} {len(hidden)} messages")
-        out.line(f"{answer['tokens_before']:,} tokens before, {answer['tokens_after']:,} after")
+        if answer["compaction"] or hidden:
+            named = f"compaction {answer['compaction']}" if answer["compaction"] else "it"
+            out.line(f"{named} {verb} {len(hidden)} messages")
+        most = "at most " if dry_run and hidden else ""
+        out.line(f"{answer['tokens_before']:,} tokens before, {most}{answer['tokens_after']:,} after")
     if answer["status"] in ("rejected", "failed"):
         raise typer.Exit(1)
 

@@ -6,13 +6,14 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import typer
 
 from ....domain.errors import MinutebookError
 from .app import app, state
-from .output import Output
+from .output import Output, safe
 
 DONE, REFUSED, USAGE = 0, 1, 2
 _FLAGS = frozenset({"--json"})
@@ -28,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     output = Output(as_json="--json" in arguments[: _leading(arguments)])
     state.output = output
     try:
-        code = typer.main.get_command(app).main(arguments, prog_name="minutebook", standalone_mode=False)
+        code = _tree().main(arguments, prog_name="minutebook", standalone_mode=False)
     except typer.Abort:
         code = 130
     except MinutebookError as error:
@@ -62,6 +63,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     raise SystemExit(code if isinstance(code, int) else DONE)
 
 
+@cache
+def _tree() -> Any:
+    """The command tree: reading every signature takes longer than most commands, so it is made once."""
+    return typer.main.get_command(app)
+
+
 def _misused(output: Output, error: Any) -> int:
     """What the command line itself refuses: usage, in one line, with the way to the help."""
     if type(error).__name__ == "NoArgsIsHelpError":
@@ -78,8 +85,12 @@ def _misused(output: Output, error: Any) -> int:
 def _details(output: Output, error: MinutebookError) -> None:
     if output.json:
         return
-    for problem in error.details.get("problems", ())[:20]:
-        output.errors.print(f"  {problem}", style="dim", markup=False)
+    problems = error.details.get("problems", ())
+    for problem in problems[:20]:
+        place = ", ".join(f"{name} {value}" for name, value in problem.items() if name not in ("code", "message"))
+        output.errors.print(f"  {place}: {problem['code']}: {safe(problem['message'])}", style="dim", markup=False)
+    if len(problems) > 20:
+        output.errors.print(f"  and {len(problems) - 20} more", style="dim", markup=False)
 
 
 def _leading(arguments: Sequence[str]) -> int:

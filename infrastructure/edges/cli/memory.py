@@ -116,7 +116,7 @@ def diff(a: Annotated[int, typer.Argument(metavar="A")], b: Annotated[int, typer
     for entry in found["removed"]:
         out.line(f"- {entry['id']}  {entry['text']}", "red")
     for entry in found["changed"]:
-        out.line(f"- {entry['id']}  {entry['before']}", "red")
+        out.line(f"- {entry['replaces']}  {entry['before']}", "red")
         out.line(f"+ {entry['id']}  {entry['after']}", "green")
     if not any(found.values()):
         out.line("No difference.")

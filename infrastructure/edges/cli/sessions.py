@@ -18,6 +18,10 @@ from .output import shorten
 SessionId = Annotated[str, typer.Argument(metavar="ID", help="Session id; '-' is the latest.")]
 
 
+_SUFFIXES = (".jsonl", ".json", ".traj")
+"""What is read of a folder."""
+
+
 def find(book: Minutebook, session: str) -> Session:
     """The session that an argument means; a mistyped id is refused, not made into a session."""
     return book.find_session(book.latest_session() if session == "-" else session)
@@ -47,19 +51,24 @@ def import_(
     format: Annotated[str, typer.Option(help="auto, or the name of a format.")] = "auto",
     session: Annotated[str | None, typer.Option(help="Session id (default: the one in the file).")] = None,
 ) -> None:
-    """Record a transcript as a session; the same file again adds only what is new."""
+    """Record a transcript as a session; the same file again adds only what is new.
+
+    A file that holds several conversations becomes as many sessions, and is answered by a list, as a folder is.
+    """
     out = state.output
     files = _files(source)
     book = state.write()
-    answers: list[Any] = []
+    answers: list[tuple[str, Any]] = []
     for file in files:
-        with _progress(file) as progress:
-            answers.append(book.import_transcript(file, format=format, session=session, progress=progress))
-    if out.json:
-        out.document(answers if source != "-" and Path(source).is_dir() else answers[0])
-        return
-    for file, answer in zip(files, answers, strict=True):
         name = "standard input" if isinstance(file, bytes) else file.name
+        with _progress(file) as progress:
+            found = book.import_transcripts(file, format=format, session=session, progress=progress)
+            answers.extend((name, answer) for answer in found)
+    if out.json:
+        told = [answer for _, answer in answers]
+        out.document(told if len(told) > 1 or (source != "-" and Path(source).is_dir()) else told[0])
+        return
+    for name, answer in answers:
         new = answer["messages"]
         out.line(f"{name}: {answer['format']}, session {answer['session']}", "bold")
         out.line(
@@ -79,9 +88,9 @@ def _files(source: str) -> list[Path | bytes]:
     path = Path(source)
     if not path.is_dir():
         return [path]
-    found = sorted(item for item in path.iterdir() if item.is_file() and item.suffix in (".jsonl", ".json"))
+    found = sorted(item for item in path.iterdir() if item.is_file() and item.suffix in _SUFFIXES)
     if not found:
-        raise InputError(f"{source!r} holds no .jsonl or .json file; name a transcript", code="bad_transcript")
+        raise InputError(f"{source!r} holds no {', '.join(_SUFFIXES)} file; name a transcript", code="bad_transcript")
     return list(found)
 
 
@@ -208,9 +217,11 @@ def fork(
 
 @session_app.command("close")
 def close(session: SessionId) -> None:
-    """Say that a session is done; its memory candidates are curated."""
-    book = state.write()
-    found = find(book, session)
+    """Say that a session is done; memory candidates that wait are curated."""
+    # Found by a look first: a book that opens with its curator would curate for a session that is not there.
+    name = find(state.look(), session).id
+    state.close()
+    found = find(state.write(automatic=True), name)
     found.close()
     if state.output.json:
         state.output.document({"session": found.id, "status": "closed"})

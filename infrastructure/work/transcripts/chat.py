@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from ....domain.catalogue import SkippedLine, Usage
@@ -46,15 +47,22 @@ def is_anthropic(values: Sequence[JSON]) -> bool:
         content = value.get("content")
         if isinstance(content, list):
             blocks += any(isinstance(part, dict) and part.get("type") in _ANTHROPIC_BLOCKS for part in content)
+            # A logged answer, which may be nothing but text.
+            blocks += value.get("type") == "message" and "stop_reason" in value
         calls += bool(value.get("tool_calls")) or value.get("role") in ("tool", "function")
     return blocks > calls
 
 
-def read(rows: Sequence[Row], form: ChatForm) -> Draft:
-    """All messages of the rows, in order, and the reason for each row that is none."""
+def read(rows: Sequence[Row], form: ChatForm, *, told_by_program: bool = False) -> Draft:
+    """All messages of the rows, in order, and the reason for each row that is none.
+
+    ``told_by_program``: after the first request nobody asked anything; later user messages are what a program put
+    there (SWE-agent), and its demonstrations are the operator's.
+    """
     messages: list[ImportedMessage] = []
     skipped: list[SkippedLine] = []
     ids = Ids()
+    asked = False
     for row in rows:
         reason = row.problem or _reason(row.value, form)
         if reason is None and (earlier := ids.repeats(row.value.get("id"), row.value)) is not None:
@@ -62,7 +70,11 @@ def read(rows: Sequence[Row], form: ChatForm) -> Draft:
         if reason is not None:
             skipped.append(SkippedLine(line=row.number, reason=reason))
         else:
-            messages.append(_message(ids.give(row.value.get("id"), row.number, row.value), row, form))
+            message = _message(ids.give(row.value.get("id"), row.number, row.value), row, form)
+            if told_by_program and message.trust == "user":
+                message = _by_program(message, asked)
+                asked = asked or message.begins
+            messages.append(message)
     return Draft(None, tuple(messages), tuple(skipped))
 
 
@@ -93,6 +105,12 @@ def _message(id: str, row: Row, form: ChatForm) -> ImportedMessage:
         begins=role == "user" and not is_result,
         ending="" if role == "assistant" else None,
     )
+
+
+def _by_program(message: ImportedMessage, asked: bool) -> ImportedMessage:
+    if message.source.get("is_demo") is True or message.source.get("message_type") == "demonstration":
+        return replace(message, trust="operator", begins=False)
+    return replace(message, trust="tool", begins=False) if asked else message
 
 
 def _has_result(content: JSON) -> bool:

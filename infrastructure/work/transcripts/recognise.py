@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from . import chat, claude_code, pi
+from ....domain.forms import openai_responses
+from . import chat, claude_code, codex, openhands, pi, responses
 from .values import FORMATS, Format, Row
 
 
@@ -21,15 +22,34 @@ def recognise(rows: Sequence[Row]) -> Format | None:
     if not votes:
         return None
     best = max(FORMATS, key=lambda name: votes[name])
-    if best == "openai-chat":
-        messages = [row.value for row in rows if row.problem is None and _format(row) == best]
-        return "anthropic-messages" if chat.is_anthropic(messages) else best
-    return best
+    return _chat([row for row in rows if row.problem is None], best) if best == "openai-chat" else best
+
+
+def count(rows: Sequence[Row]) -> int:
+    """How many rows are messages of any format."""
+    return sum(row.problem is None and _format(row) is not None for row in rows)
+
+
+def _chat(rows: Sequence[Row], best: Format) -> Format:
+    """Which of the forms that the APIs share so much of."""
+    messages = [row for row in rows if _format(row) == best]
+    if responses.is_responses(messages):
+        # The first generation of Codex wrote the items as they are, under a head of its own.
+        return "codex" if any(codex.is_header(row.value) for row in rows) else "openai-responses"
+    return "anthropic-messages" if chat.is_anthropic([row.value for row in messages]) else best
 
 
 def _format(row: Row) -> Format | None:
+    """The format of one row; messages of the APIs all vote for ``openai-chat``."""
     if pi.kind(row.value) is not None:
         return "pi"
     if claude_code.is_message(row.value):
         return "claude-code"
-    return "openai-chat" if chat.is_message(row.value) else None
+    if codex.is_message(row.value):
+        return "codex"
+    if openhands.is_message(row.value):
+        return "openhands"
+    if chat.is_message(row.value) or openai_responses.speaks(row.value):
+        return "openai-chat"
+    marked = isinstance(row.value, str) and isinstance(row.about, dict) and row.about.get("form") == "openai-responses"
+    return "openai-chat" if marked else None

@@ -16,6 +16,7 @@ from typing import Any
 
 from ....domain.errors import InputError
 from ....domain.message import JSON
+from .documents import elements, is_wrapper
 from .values import Limits, Progress, Row
 
 _MAGIC = {
@@ -30,7 +31,6 @@ _MAGIC = {
 }
 _BOM = b"\xef\xbb\xbf"
 _PROGRESS_EVERY = 200
-_LIST_KEYS = ("messages", "loglines")
 _DOCUMENT_START = (b"{", b"[")
 
 
@@ -121,7 +121,7 @@ def rows(data: bytes, limits: Limits, progress: Progress | None = None) -> list[
         if (count := text.count(b"\n") + (not text.endswith(b"\n"))) > limits.lines_max:
             raise _too_many(count, limits)
         return list(_lines(text, limits, progress))
-    found = _elements(document)
+    found = elements(document)
     if len(found) > limits.lines_max:
         raise _too_many(len(found), limits)
     if progress is not None:
@@ -206,8 +206,7 @@ def _document(data: bytes, limits: Limits) -> JSON:
                 code="bad_transcript",
             )
         return None
-    is_wrapper = isinstance(value, dict) and any(isinstance(value.get(key), list) for key in _LIST_KEYS)
-    return value if not single or is_wrapper or isinstance(value, list) else None
+    return value if not single or is_wrapper(value) or isinstance(value, list) else None
 
 
 def _pretty(first: bytes) -> bool:
@@ -227,34 +226,3 @@ def _has_rows(rest: bytes, limits: Limits) -> bool:
             if found == 2:
                 return True
     return False
-
-
-def _elements(document: JSON) -> list[Row]:
-    """The elements of a document, numbered from 1: messages, the answers of a logged response, the other keys."""
-    if isinstance(document, list):
-        return [Row(number, value) for number, value in enumerate(document, 1)]
-    if not isinstance(document, dict):
-        return [Row(1, document)]
-    key = next((key for key in _LIST_KEYS if isinstance(document.get(key), list)), None)
-    if key is None:
-        return [Row(1, document)]
-    found: list[Row] = [Row(number, value) for number, value in enumerate(document[key], 1)]
-    others = [name for name in document if name != key]
-    response = document.get("response")
-    if key == "messages" and isinstance(response, dict) and isinstance(response.get("choices"), list):
-        others.remove("response")
-        about = {"usage": response.get("usage"), "timestamp": document.get("timestamp", response.get("created"))}
-        for index, choice in enumerate(response["choices"]):
-            found.append(_choice(len(found) + 1, choice, about, first=index == 0))
-    for name in others:
-        found.append(Row(len(found) + 1, problem=f"not a message: key {name[:80]!a} of the document"))
-    return found
-
-
-def _choice(number: int, choice: JSON, about: JSON, *, first: bool) -> Row:
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(message, dict):
-        return Row(number, problem="not a message: a choice of the response without one")
-    if not first:
-        return Row(number, problem="not a message: another choice of the same response")
-    return Row(number, message, about=about)

@@ -10,10 +10,30 @@ from typing import Literal, TypeAlias
 from ....domain.catalogue import SkippedLine, Usage
 from ....domain.message import JSON, Form, Trust
 
-Format: TypeAlias = Literal["pi", "claude-code", "openai-chat", "anthropic-messages"]
+Format: TypeAlias = Literal[
+    "pi",
+    "claude-code",
+    "codex",
+    "openai-chat",
+    "openai-responses",
+    "anthropic-messages",
+    "tau-bench",
+    "swe-agent",
+    "openhands",
+]
 """The transcript formats that are recognised; the mapping tables stand in docs/reference/transcripts.md."""
 
-FORMATS: tuple[Format, ...] = ("pi", "claude-code", "openai-chat", "anthropic-messages")
+FORMATS: tuple[Format, ...] = (
+    "pi",
+    "claude-code",
+    "codex",
+    "openai-chat",
+    "openai-responses",
+    "anthropic-messages",
+    "tau-bench",
+    "swe-agent",
+    "openhands",
+)
 
 Ending: TypeAlias = Literal["", "aborted", "error"]
 """What a message says about how its turn went: an answer came, the user stopped it, the provider failed."""
@@ -45,7 +65,8 @@ class Row:
     size: int = 0
     problem: str | None = None
     about: JSON = field(default=None, repr=False)
-    """What a wrapper says about an element beside it: ``{"usage", "timestamp"}`` of a logged response."""
+    """What a wrapper says about an element beside it: ``{"usage", "timestamp"}`` of a logged response, and ``form``
+    where the wrapper leaves no doubt of it."""
 
 
 @dataclass(frozen=True, slots=True)

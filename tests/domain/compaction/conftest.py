@@ -113,3 +113,11 @@ def read_history() -> Callable[[str], list[Message]]:
         return out
 
     return history
+
+
+@pytest.fixture(scope="session")
+def shared_transcripts() -> Path:
+    """The folder of all shared transcripts; its absence is a visible skip."""
+    if not SHARED.is_dir():
+        pytest.skip(f"the shared data is absent: {SHARED}")
+    return SHARED

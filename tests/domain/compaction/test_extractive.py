@@ -19,8 +19,7 @@ from minutebook.domain.policy import Policy
 from minutebook.domain.relief import with_reductions
 from minutebook.domain.summary import Summary, parse, untagged
 from minutebook.domain.summary_checks import uncovered, validate
-from minutebook.domain.summary_request import build, material, required
-from minutebook.domain.tokens import estimate
+from minutebook.domain.summary_request import build, required
 
 NewTalk: TypeAlias = Callable[[], Any]
 NewPolicy: TypeAlias = Callable[..., Policy]
@@ -144,42 +143,6 @@ def test_under_any_bound_constraints_come_first_and_what_had_no_room_is_named(
     assert kinds == sorted(kinds, key=lambda kind: kind != "constraint")
     assert tokens_max > 1_500 or unlisted
     _summary(talk, tokens_max)
-
-
-def test_the_same_facts_beat_the_first_lines_and_a_plain_cut(read_history: ReadHistory, new_policy: NewPolicy) -> None:
-    """Of the names that later turns use again, more can be read in the summary than in as many tokens of raw text."""
-    for name in REAL[:3]:
-        messages = read_history(name)
-        cut = len(messages) * 2 // 3
-        hidden, later = messages[3:cut], messages[cut:]
-        must, unlisted = required(hidden, None, 4_000)
-        request = build(
-            hidden, chunk=hidden, earlier=None, must=must, unlisted=unlisted, tokens_max=4_000, tokens_replaced=10**6
-        )
-        text = ExtractiveSummarizer().summarize(request).text
-        before = _named(hidden)
-        again = {fact for fact in _named(later) if fact in before}
-        first_lines = "\n".join(m.text.strip().split("\n")[0][:200] for m in hidden if m.text.strip())
-        truncated = "\n".join(material(m).text for m in reversed(hidden))
-        kept = _kept(again, text)
-        for rival in (first_lines, truncated):
-            assert kept > _kept(again, _to_tokens(rival, estimate(text))), name
-
-
-def _named(messages: list[Message]) -> set[str]:
-    said = [m.text for m in messages] + [argument for m in messages for _, argument in material(m).calls]
-    return {name for text in said for name, kind in names(text) if kind != "number" or len(name) > 3}
-
-
-def _kept(facts: set[str], text: str) -> int:
-    return sum(fact in text for fact in facts)
-
-
-def _to_tokens(text: str, tokens: int) -> str:
-    length = len(text)
-    while estimate(text[:length]) > tokens:
-        length = length * 9 // 10
-    return text[:length]
 
 
 @pytest.mark.parametrize("window", [128_000, 32_000, 16_000, 8_000])

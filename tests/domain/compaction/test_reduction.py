@@ -294,10 +294,11 @@ def test_damaged_parts_are_refused_with_a_code(damaged: list[Any]) -> None:
 def test_a_text_that_is_no_json_is_cut_once_and_then_stays() -> None:
     # given arguments that are no JSON and longer than they may be
     call = ToolCall("a", "bash", "0\x1f\r0𐀀" * 102)
-    message = Message(1, "m1", View("user", (call,)), "openai", {}, count_parts((call,)) + 4, trust="tool")
+    message = Message(1, "m1", View("assistant", (call,)), "openai", {}, count_parts((call,)) + 4)
+    answer = Message(2, "m2", View("tool", (ToolResult("a", "done"),)), "openai", {}, 5, trust="tool")
     # when they are cut, and what came of it is looked at again
-    made = reduce([message], [0], policy=POLICY)
-    again = reduce([replace(message, view=View("user", made["m1"]))], [0], policy=POLICY)
+    made = reduce([message, answer], [0, 1], policy=POLICY)
+    again = reduce([replace(message, view=View("assistant", made["m1"])), answer], [0, 1], policy=POLICY)
     # then nothing more changes, not even the spaces of the JSON
     assert made
     assert again == {}

@@ -1,0 +1,60 @@
+"""Optional parts that a setting asks for: imported here and nowhere else, refused by name when they are missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...domain.errors import InputError
+from ...domain.tokens import ESTIMATE, Counter
+from ..settings import Settings
+
+if TYPE_CHECKING:
+    from .models import ModelCurator, ModelSummarizer
+
+OF_THE_TIMEOUT = 0.95
+"""A model's own deadline, as a share of the time it is waited for: it ends and says why before it is given up."""
+
+
+def summarizer_of(settings: Settings) -> ModelSummarizer | None:
+    """The summariser that ``summarizer_model`` names; None: the built-in one.
+
+    Raises InputError ``extra_missing``, ``bad_setting``, ``model_unusable``.
+    """
+    if not settings.summarizer_model:
+        return None
+    try:
+        from .models import ModelSummarizer
+    except ImportError as error:
+        raise _missing("summarizer_model", settings.summarizer_model, error) from error
+    return ModelSummarizer(settings.summarizer_model, seconds=settings.summarizer_timeout_seconds * OF_THE_TIMEOUT)
+
+
+def curator_of(settings: Settings) -> ModelCurator | None:
+    """The curator that ``curator_model`` names; None: the built-in one. Raises as ``summarizer_of``."""
+    if not settings.curator_model:
+        return None
+    try:
+        from .models import ModelCurator
+    except ImportError as error:
+        raise _missing("curator_model", settings.curator_model, error) from error
+    return ModelCurator(settings.curator_model, seconds=settings.curator_timeout_seconds * OF_THE_TIMEOUT)
+
+
+def counter_of(settings: Settings) -> Counter:
+    """The counter that ``token_counter`` names. Raises InputError ``extra_missing``."""
+    kind, _, vocabulary = settings.token_counter.partition(":")
+    if kind == "estimate":
+        return ESTIMATE
+    try:
+        from .vocabulary import counter
+    except ImportError as error:
+        raise _missing("token_counter", settings.token_counter, error, extra="tokens") from error
+    return counter(vocabulary)
+
+
+def _missing(setting: str, value: str, error: ImportError, *, extra: str = "models") -> InputError:
+    return InputError(
+        f"the setting {setting} is {value!r}, which needs an extra: pip install 'minutebook[{extra}]' ({error})",
+        code="extra_missing",
+        setting=setting,
+    )
