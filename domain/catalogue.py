@@ -133,6 +133,7 @@ class MessageRecorded(Event):
 
     ``tokens`` were counted by ``counter`` (M5); ``encoding`` says which JSON reader gives the original back
     exactly (``orjson``, or ``json`` for what only Python's own reader keeps: big integers, lone surrogates).
+    ``redacted`` counts the credentials that were taken out first, where ``redact_messages`` is on.
     """
 
     TOPIC: ClassVar[str] = "MessageRecorded"
@@ -147,6 +148,7 @@ class MessageRecorded(Event):
     encoding: Literal["orjson", "json"] = "orjson"
     line: int | None = None
     usage: Usage | None = None
+    redacted: int = 0
 
 
 # --- context -----------------------------------------------------------------------------------------

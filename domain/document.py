@@ -98,12 +98,9 @@ def parse(data: bytes, limits: MemoryLimits | None = None) -> Parsed:
     ``splitlines`` would take VT, NEL and U+2028 for line ends too.
     """
     limits = limits or MemoryLimits()
-    if len(data) > limits.memory_file_bytes_max:
-        return _refused(
-            "file_too_large", f"the file has {len(data):,} bytes, at most {limits.memory_file_bytes_max:,} are read"
-        )
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return _refused("invalid_utf8", "the file is UTF-16; save it as UTF-8")
+    refused = refuse_whole(data, limits)
+    if refused is not None:
+        return Parsed(problems=(refused,))
     fixes: dict[str, None] = {}
     if data.startswith(_BOM):
         data = data.removeprefix(_BOM)
@@ -115,8 +112,20 @@ def parse(data: bytes, limits: MemoryLimits | None = None) -> Parsed:
     return _entries(blocks, problems, fixes, limits, separated=len(blocks) > 1)
 
 
-def _refused(code: str, message: str) -> Parsed:
-    return Parsed(problems=(Problem(1, code, message),))
+def refuse_whole(data: bytes, limits: MemoryLimits) -> Problem | None:
+    """What keeps the bytes from being read at all: too many of them, or another encoding."""
+    if len(data) > limits.memory_file_bytes_max:
+        message = f"the file has {len(data):,} bytes, at most {limits.memory_file_bytes_max:,} are read"
+        return Problem(1, "file_too_large", message)
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return Problem(1, "invalid_utf8", "the file is UTF-16; save it as UTF-8")
+    return None
+
+
+def decode(data: bytes) -> tuple[list[tuple[int, str]], list[Problem]]:
+    """The lines of a file with their numbers, whatever their ends, and what is wrong with single ones."""
+    lines, problems = _decode(data.removeprefix(_BOM), {})
+    return [(line.number, line.text) for line in lines], problems
 
 
 def _decode(data: bytes, fixes: dict[str, None]) -> tuple[list[_Line], list[Problem]]:
@@ -216,13 +225,13 @@ def _several_lines(lines: list[_Line], *, separated: bool) -> Problem:
             "no_separators",
             f"lines {first} to {last} are {len(lines)} lines without a separator, as in plain Markdown notes; an entry "
             f"is one line, and a line holding only {SEPARATOR} stands between two entries. Put one between the lines, "
-            "or import the file as notes to see the entries that would result",
+            "or let 'minutebook memory import FILE --preview' show the entries that would result from it as notes",
         )
     return Problem(
         first,
         "multi_line_entry",
         f"lines {first} to {last} stand between two separators; an entry is one line: join them, or put a line "
-        f"holding only {SEPARATOR} between them",
+        f"holding only {SEPARATOR} between them; 'minutebook memory import FILE --preview' shows them joined",
     )
 
 

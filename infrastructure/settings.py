@@ -82,6 +82,11 @@ class Settings(BaseModel):
     )
 
     # --- messages, runs, store
+    redact_messages: bool = Field(
+        False,
+        description="On: credentials are taken out of messages before they are stored, for good; the original text "
+        "of such a message is then kept nowhere (M1).",
+    )
     message_bytes_max: int = Field(64_000_000, ge=1, description="A larger message is refused.")
     lease_seconds: float = Field(
         300.0, gt=0, description="An open run on another host is dead when it was silent for so long (M2)."

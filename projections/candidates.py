@@ -14,6 +14,7 @@ from sqlalchemy import Column, Connection, Index, Integer, MetaData, Table, Text
 
 from ..domain import catalogue as events
 from ..domain.events import LoggedEvent
+from ..domain.message import Trust
 from .projection import BIG, Projection
 
 Status = Literal[
@@ -214,7 +215,7 @@ class CandidateRow:
     session: str | None
     run: str | None
     actor: str
-    trust: str
+    trust: Trust
     time: str
     findings: tuple[str, ...]
     messages: tuple[str, ...]

@@ -8,16 +8,21 @@ Questions are left out: they ask, they do not order.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal, TypeAlias, assert_never
 
 from .command_words import COMMAND
+from .conduct_words import CONDUCT
+from .dealing_words import DEALING
+from .needles import Sieve, sieve
 from .rules import negated, within_sentence
+from .standing_words import STANDING
 from .trust_words import DECEPTION, PERMISSION, TRIGGER
 
 _VERBS = (
-    "start|begin|accept|act|assure|blame|bother|click|commit|defy|direct|disobey|impersonate|invent|leave|mirror|ping"
+    "get|start|begin|accept|act|assure|blame|bother|click|commit|defy|direct|disobey|impersonate|invent|leave|mirror|ping"
     "|resist|sign|zip|conceal|expose|publish|spend|add|allow|ask|attach|authori[sz]e|book|bypass"
     "|circumvent|let|permit|place|portray|rate|overrule|translate|count|deem|regard|defeat|evade|declare"
     "|assert|make|answer|append|apply|approve|assume|attach|base64|behave|believe|bypass|call|carry"
@@ -52,11 +57,11 @@ _SENTENCES_MAX = 400
 
 
 @cache
-def concepts() -> Mapping[str, re.Pattern[str]]:
-    """Every concept's pattern, compiled at the first use."""
+def concepts() -> Mapping[str, Sieve]:
+    """Every concept's pattern, compiled at the first sentence that has its words."""
     return {
-        name: re.compile(within_sentence(source))
-        for name, source in (COMMAND | PERMISSION | DECEPTION | TRIGGER).items()
+        name: sieve(within_sentence(source))
+        for name, source in (COMMAND | PERMISSION | DECEPTION | TRIGGER | CONDUCT | DEALING | STANDING).items()
     }
 
 
@@ -64,6 +69,39 @@ _READER_AS_THING = re.compile(
     r"\b(?:the (?:agent|model|assistant)) (?:runs|uses|is (?:a|an|the|built|named|called|deployed|stored)"
     r"|class|module|manager|professor)\b"
 )
+
+
+Likely: TypeAlias = Mapping[str, re.Pattern[str]]
+"""The concepts whose words stand somewhere in the text at all."""
+
+
+class Concepts:
+    """The concepts of one sentence, each looked for when a combination asks; it reads like a set of names."""
+
+    __slots__ = ("_known", "_likely", "_text")
+
+    def __init__(self, text: str, likely: Likely) -> None:
+        self._text = text
+        self._likely = likely
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, name: object) -> bool:
+        if name not in self._likely:
+            return False
+        assert isinstance(name, str)
+        known = self._known.get(name)
+        if known is None:
+            known = self._likely[name].search(self._text) is not None
+            if known and name == "reader" and _READER_AS_THING.search(self._text):
+                known = False
+            self._known[name] = known
+        return known
+
+    def __ge__(self, wanted: Collection[str]) -> bool:
+        return all(name in self._likely for name in wanted) and all(name in self for name in wanted)
+
+    def __rand__(self, wanted: Collection[str]) -> frozenset[str]:
+        return frozenset(name for name in wanted if name in self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +113,7 @@ class Sentence:
 
     text: str
     start: int
-    has: frozenset[str]
+    has: Concepts
     order: bool
     negative: bool
     opens: bool
@@ -90,164 +128,71 @@ class Together:
     test: Callable[[Sentence], bool]
 
 
-def _has(*names: str) -> Callable[[Sentence], bool]:
-    wanted = frozenset(names)
-    return lambda sentence: wanted <= sentence.has
+@dataclass(frozen=True, slots=True)
+class All:
+    """All of some concepts in a sentence that is of a kind."""
+
+    wanted: frozenset[str]
+    kind: Literal["any", "order", "opens", "told"]
+
+    def __call__(self, sentence: Sentence) -> bool:
+        match self.kind:
+            case "any":
+                right = True
+            case "order":
+                right = sentence.order
+            case "opens":
+                right = sentence.opens
+            case "told":
+                right = sentence.order or "reader" in sentence.has
+            case _:
+                assert_never(self.kind)
+        return right and self.wanted <= sentence.has
 
 
-def _ordered(*names: str) -> Callable[[Sentence], bool]:
-    wanted = frozenset(names)
-    return lambda sentence: sentence.order and wanted <= sentence.has
+def has(*names: str) -> All:
+    """All of these concepts, in whatever sentence."""
+    return All(frozenset(names), "any")
 
 
-def _opened(*names: str) -> Callable[[Sentence], bool]:
-    wanted = frozenset(names)
-    return lambda sentence: sentence.opens and wanted <= sentence.has
+def ordered(*names: str) -> All:
+    """All of these in a sentence that tells somebody to do something."""
+    return All(frozenset(names), "order")
 
 
-def _told(*names: str) -> Callable[[Sentence], bool]:
-    wanted = frozenset(names)
-    return lambda sentence: (sentence.order or "reader" in sentence.has) and wanted <= sentence.has
+def opened(*names: str) -> All:
+    """All of these in a sentence that begins with an order."""
+    return All(frozenset(names), "opens")
 
 
-TOGETHER: tuple[Together, ...] = (
-    Together("instruction", "tells the reader to set its rules aside", _told("authority", "cancel")),
-    Together("instruction", "says that the rules no longer hold", _has("own", "voids")),
-    Together(
-        "instruction",
-        "puts itself above all other rules",
-        lambda s: "supreme" in s.has and (s.order or bool({"boss", "authority", "reader"} & s.has)),
-    ),
-    Together("instruction", "tells the reader to set its rules aside", _ordered("defy", "boss")),
-    Together(
-        "instruction",
-        "tells the reader to set its rules aside",
-        lambda s: "break_rule" in s.has and "reader" in s.has and (s.order or "granted" in s.has),
-    ),
-    Together("instruction", "asks for obedience", _has("no_refusal")),
-    Together("instruction", "asks for obedience", _has("condition", "submit")),
-    Together("instruction", "asks for obedience", _told("authority", "submit")),
-    Together("instruction", "asks for obedience", _told("submit", "cancel")),
-    Together("instruction", "asks for obedience", _has("reader", "submit", "wide")),
-    Together("exfiltration", "sends private data away", lambda s: s.order and {"out", "private", "place"} <= s.has),
-    Together(
-        "exfiltration",
-        "adds a carrier for data to every answer",
-        lambda s: (s.order or bool({"reader", "must"} & s.has)) and {"each_reply", "carrier", "place"} <= s.has,
-    ),
-    Together("exfiltration", "fills an address with data", _ordered("fill_in")),
-    Together("exfiltration", "fills an address with data", _opened("carrier", "private", "out")),
-    Together("permission", "grants what a person is to be asked for", _has("reader", "granted", "deed")),
-    Together("permission", "grants what a person is to be asked for", _has("consents", "wide", "deed")),
-    Together(
-        "permission",
-        "does away with asking",
-        lambda s: {"unasked", "deed"} <= s.has and (s.order or "wide" in s.has or "reader" in s.has),
-    ),
-    Together("permission", "does away with asking", _ordered("yes_to_all")),
-    Together("permission", "widens what is trusted", _ordered("trusted_as")),
-    Together("deception", "makes the reader tell what is not so", lambda s: "untrue" in s.has and s.order),
-    Together(
-        "deception", "hides something from a person", lambda s: (s.order or s.negative) and {"veil", "veiled"} <= s.has
-    ),
-    Together("deception", "plants a recommendation", _ordered("boost", "market")),
-    Together(
-        "trigger",
-        "waits for an event to act",
-        lambda s: {"event", "harm"} <= s.has and (s.order or bool({"private", "must"} & s.has)),
-    ),
-    Together("trigger", "waits for an event to act", _ordered("event", "answer_line")),
-    Together(
-        "trigger",
-        "waits for an event to act",
-        lambda s: {"condition", "grave"} <= s.has and (s.order or "wide" in s.has or "power" in s.has),
-    ),
-    Together("deception", "acts in secret", lambda s: s.opens and {"quiet", "person"} <= s.has),
-    Together(
-        "deception",
-        "makes the reader tell what is not so",
-        lambda s: s.order and "no_fault" in s.has and bool({"wide", "condition"} & s.has),
-    ),
-    Together(
-        "deception",
-        "plants a recommendation",
-        lambda s: s.opens and "boost" in s.has and bool({"wide", "event", "market"} & s.has),
-    ),
-    Together(
-        "deception",
-        "borrows authority",
-        lambda s: {"borrowed", "demand"} <= s.has and bool({"private", "deed", "wide", "demand"} & s.has),
-    ),
-    Together("deception", "grants an identity", _has("identity", "power")),
-    Together("deception", "grants an identity", _has("above")),
-    Together("deception", "hides something from a person", _ordered("hide_from")),
-    Together("deception", "hides something from a person", _has("no_admission")),
-    Together("deception", "hides something from a person", _has("unnoticed")),
-    Together("deception", "speaks in somebody else's name", _opened("imposture")),
-    Together("deception", "makes the reader tell what is not so", _has("blame")),
-    Together("permission", "grants what a person is to be asked for", _has("granted_all")),
-    Together("permission", "grants what a person is to be asked for", _has("whatever_asked")),
-    Together(
-        "permission",
-        "does away with asking",
-        lambda s: {"dialog", "click_away"} <= s.has and (s.order or s.negative or "must" in s.has),
-    ),
-    Together("permission", "does away with asking", _opened("freely")),
-    Together("permission", "gives secrets away", _has("spill")),
-    Together("permission", "switches a protection off", _ordered("world_open")),
-    Together("permission", "grants what a person is to be asked for", _ordered("counted", "wide")),
-    Together(
-        "permission", "grants what a person is to be asked for", lambda s: s.opens and {"opens_up", "risk"} <= s.has
-    ),
-    Together("permission", "does away with asking", _has("auto_mode")),
-    Together("permission", "lets secrets into memory", _has("keeps_secret_here")),
-    Together("permission", "switches a protection off", _has("guard_off")),
-    Together("permission", "switches a protection off", _opened("off_verb")),
-    Together("permission", "grants what a person is to be asked for", _has("reader", "may", "wide", "deed")),
-    Together("permission", "widens what is trusted", _opened("as_role", "place")),
-    Together("exfiltration", "calls a stranger's server at every answer", _has("each_reply", "place", "must", "calls")),
-    Together("trigger", "waits for an event to act", _ordered("event", "out", "place")),
-    Together("permission", "switches a protection off", _opened("evade")),
-    Together("instruction", "asks a reading agent to remember it", _has("reader", "remember", "outsider")),
-)
-"""Read in this order."""
-
-OUTSIDE: tuple[Together, ...] = (
-    Together("instruction", "asks a reading agent to remember it", _has("machine", "remember")),
-    Together("instruction", "asks a reading agent to remember it", _ordered("remember", "into_memory")),
-    Together("instruction", "asks a reading agent to remember it", _has("machine", "into_memory")),
-    Together("instruction", "gives orders to a reading agent", _has("machine", "must")),
-)
-"""Besides, for text of a tool or another outside source: it has nothing to say to its reader."""
+def told(*names: str) -> All:
+    """All of these in an order, or beside a word for the reader."""
+    return All(frozenset(names), "told")
 
 
-def sentences(text: str) -> Iterator[Sentence]:
+def sentences(text: str, likely: Likely | None = None) -> Iterator[Sentence]:
     """The sentences of a folded text with their concepts; questions are left out."""
+    likely = likely_concepts(text) if likely is None else likely
     start = 0
     for number, mark in enumerate((*_SENTENCE_END.finditer(text), None)):
         stop = len(text) if mark is None or number >= _SENTENCES_MAX else mark.start()
         piece = text[start:stop]
         if piece.strip() and not _QUESTION.search(piece):
-            yield _sentence(piece, start)
+            yield _sentence(piece, start, likely)
         if mark is None or number >= _SENTENCES_MAX:
             return
         start = mark.end()
 
 
-def _sentence(text: str, start: int) -> Sentence:
-    has = {name for name, pattern in concepts().items() if pattern.search(text)}
-    if "reader" in has and _READER_AS_THING.search(text):
-        has.discard("reader")
+def likely_concepts(text: str) -> Likely:
+    """The concepts whose words stand somewhere in a text."""
+    return {name: sieve.pattern for name, sieve in concepts().items() if sieve.may_match(text)}
+
+
+def _sentence(text: str, start: int, likely: Likely) -> Sentence:
     order = _ORDER.search(text)
     opens = _START.search(text) is not None
     negative = order is not None and negated(text, order.end())
-    return Sentence(text, start, frozenset(has), order is not None and not negative, negative, opens and not negative)
-
-
-def read_together(text: str, *, outside: bool = False) -> Iterator[tuple[Together, int, int]]:
-    """Every combination that a sentence of a folded text holds, with the sentence's place."""
-    combinations = TOGETHER + OUTSIDE if outside else TOGETHER
-    for sentence in sentences(text):
-        for together in combinations:
-            if together.test(sentence):
-                yield together, sentence.start, sentence.start + len(sentence.text)
+    return Sentence(
+        text, start, Concepts(text, likely), order is not None and not negative, negative, opens and not negative
+    )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ..catalogue import Finding
 from .placeholders import PUBLISHED, entropy, is_padded, is_placeholder
+from .spots import Runs, stretches
 from .token_shapes import shapes
 
 
@@ -47,6 +48,12 @@ _PSEXEC = re.compile(
     ),
     re.IGNORECASE,
 )
+_SERVICE = re.compile(
+    r"\b(?:mysql|mariadb|postgres(?:ql)?|redis|mongo(?:db)?|oracle|mssql|clickhouse|rabbitmq|smtp|imap|ftp|ssh|ldap)"
+    r"[ \t:=：]{1,3}(?:[\w.-]{1,60}/){1,3}([A-Za-z]{3,30})/(\1[\w!@#$%^&*-]{0,20}\d[\w!@#$%^&*-]{0,20})(?![\w/.])",
+    re.IGNORECASE,
+)
+"""``MySQL host/database/user/user123``: a password made from the name before it, as people note them."""
 _CARD = re.compile(r"(?<![\d.-])(\d{4}[ -]?\d{4}[ -]?\d{4}[ -]?\d{3,4}|3[47]\d{2}[ -]?\d{6}[ -]?\d{5})(?![\d.-])")
 _CARD_CONTEXT = re.compile(
     r"\b(?:exp(?:iry|ires|iration)?|cvc|cvv|cvc2|cvv2|valid (?:thru|until)|card|visa|mastercard|amex)\b", re.IGNORECASE
@@ -80,7 +87,7 @@ _ASSIGN = re.compile(
 )
 _BESIDE = re.compile(
     (
-        rf"\b[\w.-]{{0,40}}?({_ASSIGNED_NAME}|\bkey|private|access)\b[ _:=\"'-]{{1,4}}(?:(?:is|key|token|secret"
+        rf"({_ASSIGNED_NAME}|\bkey|private|access)\b[ _:=\"'-]{{1,4}}(?:(?:is|key|token|secret"
         rf"|id|value|api|access|for|of|to|the|in|use|with|header"
         rf"|base64)[ _:=\"'-]{{1,3}}){{0,4}}([A-Za-z0-9+/=._~-]{{12,600}})"
     ),
@@ -143,7 +150,10 @@ def redact_credentials(text: str) -> tuple[str, int]:
 
 def secrets(text: str) -> tuple[Secret, ...]:
     """Every secret in a text, from left to right, without overlap; the longer of two that overlap wins."""
-    found = sorted([*_shaped(text), *_spoken(text), *_named(text)], key=lambda s: (s.start, -s.stop))
+    found = [*_shaped(text)]
+    for start, stop in stretches(text):
+        found += [*_spoken(text, start, stop), *_named(text, start, stop)]
+    found.sort(key=lambda s: (s.start, -s.stop))
     kept: list[Secret] = []
     for secret in found:
         if kept and secret.start < kept[-1].stop:
@@ -155,15 +165,25 @@ def secrets(text: str) -> tuple[Secret, ...]:
 
 
 def _shaped(text: str) -> Iterator[Secret]:
+    runs = Runs(text)
     for kind, pattern in shapes():
-        for match in pattern.finditer(text):
-            if kind == "private_key" or not (match[0] in PUBLISHED or _drawn(match[0])):
-                yield Secret(kind, *match.span())
-    for match in _URL.finditer(text):
+        if kind in ("private_key", "session_cookie"):
+            # The two whose secret has spaces in it.
+            if any(word in text for word in (("KEY", "PuTTY") if kind == "private_key" else ("ookie",))):
+                yield from (
+                    Secret(kind, *match.span())
+                    for match in pattern.finditer(text)
+                    if kind == "private_key" or not _drawn(match[0])
+                )
+            continue
+        for match, shift in runs.find(pattern):
+            if not (match[0] in PUBLISHED or _drawn(match[0])):
+                yield Secret(kind, match.start() + shift, match.end() + shift)
+    for match, shift in runs.find(_URL) if "://" in text else ():
         user, password, host = match[1], match[2].rpartition("@")[2] or match[2], match[3]
         if not (is_placeholder(password) or (password == user and _is_local(host))):
-            yield Secret("url_password", *match.span(2))
-    for match in _CARD.finditer(text):
+            yield Secret("url_password", match.start(2) + shift, match.end(2) + shift)
+    for match in _CARD.finditer(text) if _CARD_CONTEXT.search(text) else ():
         digits = re.sub(r"\D", "", match[0])
         near = text[max(0, match.start() - 60) : match.end() + 60]
         if digits not in PUBLISHED and _CARD_CONTEXT.search(near) and len(set(digits)) > 1 and _luhn(digits):
@@ -198,28 +218,29 @@ def _luhn(digits: str) -> bool:
     return total % 10 == 0
 
 
-def _spoken(text: str) -> Iterator[Secret]:
+def _spoken(text: str, start: int, stop: int) -> Iterator[Secret]:
     """Passwords in commands, headers and sentences."""
     for kind, pattern, group in (
         ("basic_auth", _CURL_USER, 2),
         ("authorization", _HEADER, 1),
         ("authorization", _BEARER, 1),
         ("password", _NETRC, 1),
+        ("password", _SERVICE, 2),
         ("password", _PSEXEC, 1),
     ):
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(text, start, stop):
             value = match[group]
             if not is_placeholder(value) and (kind != "authorization" or _is_random(value, least=12)):
                 yield Secret(kind, *match.span(group))
-    for match in _SENTENCE.finditer(text):
+    for match in _SENTENCE.finditer(text, start, stop):
         value = match[2].rstrip(".,;:)")
         if _is_password(value, quoted=bool(match[1])):
             yield Secret("password", match.start(2), match.start(2) + len(value))
 
 
-def _named(text: str) -> Iterator[Secret]:
+def _named(text: str, start: int, stop: int) -> Iterator[Secret]:
     """Values beside a name that says they are secret."""
-    for match in _ASSIGN.finditer(text):
+    for match in _ASSIGN.finditer(text, start, stop):
         value = match[3].rstrip(".,;:)]}")
         if is_placeholder(match[3]) or _ALGORITHM.match(value) or text[match.end(1) : match.end(1) + 1] in "([":
             continue
@@ -228,7 +249,7 @@ def _named(text: str) -> Iterator[Secret]:
             word.startswith(("pass", "pwd", "pw", "secret", "client")) and _is_password(value, quoted=bool(match[2]))
         ):
             yield Secret("named_value", match.start(3), match.start(3) + len(value))
-    for match in _BESIDE.finditer(text):
+    for match in _BESIDE.finditer(text, start, stop):
         value = match[2].rstrip(".,;:")
         if (
             _is_random(value, least=16)
@@ -237,7 +258,7 @@ def _named(text: str) -> Iterator[Secret]:
             and _speaks_of_secret(text, match)
         ):
             yield Secret("named_value", match.start(2), match.start(2) + len(value))
-    for match in _KEY_NAME.finditer(text):
+    for match in _KEY_NAME.finditer(text, start, stop):
         value = match[2].rstrip(".,;:")
         if _PLAIN_KEYS.search(match[1]) or is_placeholder(value) or not _is_random(value, least=20):
             continue

@@ -147,6 +147,6 @@ def _unleet(text: str) -> str:
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
-def folded_pattern(source: str) -> re.Pattern[str]:
+def folded_source(source: str) -> str:
     """A pattern for folded text: its letters beyond ASCII are folded as the text is."""
-    return re.compile(_NOT_ASCII.sub(lambda char: re.escape(fold_char(char[0])), source))
+    return _NOT_ASCII.sub(lambda char: re.escape(fold_char(char[0])), source)

@@ -31,9 +31,10 @@ _OVERRIDE = {
             r"\b(?:oubli(?:e|ez|er)|ignor(?:e|ez|er)|neglige[rz]?|ne (?:suis|suivez|respecte|tiens) (?:plus|pas)"
             r"|contourne[rz]?|fais abstraction|passe outre|abandonne[rz]?|desobei\w{1,3})"
         ),
-        r"(?:toute?s?|tous|tes|vos|les|precedent\w{0,2}|anterieur\w{0,2}|ces)",
+        r"(?:toute?s?|tous|tes|vos|les?|la|precedent\w{0,2}|anterieur\w{0,2}|ces)",
         (
             r"(?:instructions?|consignes?|regles?|directives?|contraintes?|restrictions?|politiques?|ordres"
+            r"|avertissements? de securite|charte|garde-fous?"
             r"|invite systeme|prompt)"
         ),
     ),
@@ -42,7 +43,7 @@ _OVERRIDE = {
             r"\b(?:olvid(?:a|e|ar|en)|ignor(?:a|e|ar|en)|descart(?:a|e|ar)|omit(?:e|a|ir)|desobedece\w{0,2}"
             r"|haz caso omiso de|no (?:sigas|obedezcas|respetes)|pasa por alto|anul(?:a|e|ar))"
         ),
-        r"(?:tod[oa]s?|tus|las|los|anteriores|previas?|sus|estas|cualquier)",
+        r"(?:tod[oa]s?|tus?|las?|los|el|anteriores|previas?|sus|estas|cualquier)",
         (
             r"(?:instruccion\w{0,2}|reglas?|directrices|normas|ordenes|restriccion\w{0,2}|indicaciones|politicas?"
             r"|prompt|limites)"
@@ -159,7 +160,8 @@ _APPROVE = (
     r"|모든[^.!?\n]{0,12}(?:승인|허용|실행|신뢰))"
 )
 _UNASKED = (
-    r"(?:\bohne (?:zu fragen|ruckfrage|nachfrage|nachzufragen|bestatigung|zustimmung|genehmigung|erlaubnis"
+    r"(?:\bohne (?:freigabe|abnahme|gegenzeichnung|zu fragen|ruckfrage|nachfrage|nachzufragen|bestatigung|zustimmung"
+    r"|genehmigung|erlaubnis"
     r"|(?:den|die) \w{2,12} zu fragen)|\bsans (?:demander|confirmation|poser|autorisation|approbation"
     r"|accord|verification)|\bsin (?:preguntar|confirmar|confirmacion|permiso|aprobacion|pedir)"
     r"|\bsenza (?:chiedere|conferma|approvazione|autorizzazione|permesso)|\bsem (?:perguntar|confirmar"
@@ -225,6 +227,69 @@ _NO_RULES = (
     r"|(?:没有|不受|無|无)(?:任何)?(?:限制|约束|規則|规则|制限)|制限(?:なし|のない|なく)|제한 ?없(?:이|는))"
 )
 
+_FROM_NOW = (
+    r"(?:\bab (?:jetzt|sofort|heute)|\bvon (?:nun|jetzt) an|\bkunftig|\bfortan|\ba partir d(?:e"
+    r"|'a)\w{0,2} (?:maintenant"
+    r"|aujourd'hui|ahora|hoy|agora|hoje)|\bdesormais|\bdorenavant|\bdesde (?:ahora|agora|hoy)|\bde ahora en adelante"
+    r"|\bd'ora in (?:poi|avanti)|\bvanaf nu|\bod teraz|отныне"
+    r"|с этого момента|впредь|теперь|从现在|從現在|从今|今后|今後|以后"
+    r"|以後|これから|今から|이제부터|지금부터|앞으로)"
+)
+_RULE_WORD = (
+    r"(?:\w{0,14}regeln|richtlinien|vorgaben|anweisungen|warnungen|\w{0,12}beschrankungen|consignes|regles|restrictions"
+    r"|avertissements|confirmation|reglas|normas|restricciones|advertencias|confirmacion|regole|restrizioni|avvisi"
+    r"|conferma|regras|avisos|confirmacao|regels|zasady|правил\w{0,2}|ограничени\w{1,2}|предупреждени\w{1,2}"
+    r"|подтверждени\w{1,2}|规则|規則|规定|限制|警告|确认|確認|ルール|制限|承認|규칙|제한|경고|확인|승인)"
+)
+_NO_MORE = (
+    r"(?:nicht mehr|keine|ya no|no |\bne [^.!?\n]{1,20} plus|\bplus (?:aucun\w?|de)|\bnon [^.!?\n]{1,20} piu|\bnao "
+    r"|больше не|не |不再|不要|无需|無需|しない|なし|せず|더 이상|하지 ?(?:마|말"
+    r"|않)|없이|무시|geen|niet meer|juz nie|ignor)"
+)
+_EVERY_ANSWER = (
+    r"(?:chaque|toutes? les?|jede[nrs]?|alle|cada|todas? las?|ogni"
+    r"|tutte le|elke|каждый|каждую|все|每(?:个|一|次)|所有|すべて"
+    r"|全て|毎回|모든|매번)"
+)
+_ELSEWHERE = (
+    r"(?:adresse|address|direccion|endereco|indirizzo|adres\b|адрес\w{0,1}|地址|宛先|アドレス|주소|https?://"
+    r"|@[\w-]{1,40}\.[a-z]|exter(?:n|ne[nrs]?|no|na|nes|nal)\b|fremde[nrs]?|внешн\w{2,3}|外部|외부)"
+)
+
+_TO_NOBODY = (
+    r"(?:\bniemandem\b[^.!?\n]{0,30}\b(?:mit|davon|hiervon|sagen|erzahlen|zeigen)|\b(?:sag|erzahl|verrate?"
+    r"|zeig)\w{0,3}\b"
+    r"[^.!?\n]{0,16}\bniemandem\b|\bn'en (?:parle|dis)\w{0,2} a personne|\bne (?:le |la )?(?:dis|dites"
+    r"|montre)\w{0,2} a personne"
+    r"|\bno (?:se )?(?:lo |la )?(?:digas|cuentes|muestres|menciones)\b[^.!?\n]{0,20}\ba nadie|\bnon (?:ne parlare"
+    r"|dir\w{1,3}"
+    r"|parlarne|raccontar\w{1,3}) (?:con |a )?nessuno|\bnao (?:conte|diga|fale)\b[^.!?\n]{0,16}\b(?:a|para|com) ninguem"
+    r"|(?:никому[^.!?\n]{0,20}не |не )(?:упоминай|говори|сообщай|рассказывай|пиши)\w{0,2} (?:никому|о |об |про )"
+    r"|(?:别|別|不要|勿)(?:跟|对|對|向|和|告诉|告訴)(?:任何人|别人|別人|他人)|誰にも[^。！？\n]{0,8}(?:話さ|言わ|教え|見せ|漏らさ|知らせ)"
+    r"|아무에게도[^.!?\n]{0,8}(?:말하지|알리지|보여))"
+)
+_WAVED_THROUGH = (
+    r"(?:(?:一律|全部|都|总是|總是|直接|自动|自動)(?:点|點|选|選|按)?(?:允许|允許|同意|确定|確定|通过|通過|批准|接受)"
+    r"|(?:すべて|全て|常に|自動的に)(?:「)?(?:許可|承認|同意|はい)"
+    r"|(?:무조건|항상|모두|자동으로) ?(?:허용|승인|동의|수락)"
+    r"|\b(?:considera|consideri|considere|considera[rt]e?|betrachte|behandle|traite|consideres?|considerez"
+    r"|считай\w{0,2})\b"
+    r"[^.!?\n]{0,40}(?:approvat\w|aprobad\w{1,2}|aprovad\w{1,2}|genehmigt|freigegeben|bestatigt|approuve\w{0,2}"
+    r"|accorde\w{0,2}"
+    r"|valide\w{0,2}|одобренн\w{1,3}|разрешенн\w{1,3}|подтвержденн\w{1,3}))"
+)
+_SAY_THOUGH = (
+    r"(?:\b(?:di|responde|contesta|afirma) que\b[^.!?\n]{0,50}\b(?:aunque|a pesar)\b|\b(?:dis|reponds"
+    r"|affirme) que\b[^.!?\n]{0,50}"
+    r"\b(?:meme si|bien que)\b|\b(?:sag|antworte|behaupte)\w{0,2}\b[^.!?\n]{0,50}\b(?:auch wenn|obwohl|selbst wenn)\b"
+    r"|\b(?:di'|dici"
+    r"|rispondi|afferma) che\b[^.!?\n]{0,50}\b(?:anche se|benche)\b|\b(?:diga|responda"
+    r"|afirme) que\b[^.!?\n]{0,50}\b(?:mesmo que"
+    r"|embora)\b|(?:говори|отвечай"
+    r"|утверждай)\w{0,2},? что[^.!?\n]{0,50}(?:даже если|хотя)|(?:即使|就算|哪怕)[^。！？\n]{0,20}也"
+    r"(?:说|說|报告|報告|回答|声称))"
+)
+
 
 def _rules() -> tuple[Rule, ...]:
     found: list[Rule] = []
@@ -256,6 +321,28 @@ def _rules() -> tuple[Rule, ...]:
     )
     found.append(rule("permission", "grants approval for everything", _APPROVE, guarded=False, accept=_not_english))
     found.append(rule("permission", "does away with asking", _UNASKED, guarded=False))
+    found.append(
+        rule(
+            "instruction",
+            "says that the rules no longer hold",
+            rf"{_FROM_NOW}{_ANY}(?:{_RULE_WORD}{_ANY}{_NO_MORE}|{_NO_MORE}{_ANY}{_RULE_WORD})",
+            guarded=False,
+            accept=_not_english,
+        )
+    )
+    found.append(rule("deception", "hides something from a person", _TO_NOBODY, guarded=False))
+    found.append(rule("permission", "waves everything through", _WAVED_THROUGH, guarded=False))
+    found.append(rule("deception", "makes the reader tell what is not so", _SAY_THOUGH, guarded=False))
+    sent = rf"(?:{_OUT}{_ANY}{_EVERY_ANSWER}|{_EVERY_ANSWER}{_ANY}{_OUT}){_ANY}{_ELSEWHERE}"
+    found.append(
+        rule(
+            "exfiltration",
+            "sends every answer to an address",
+            rf"{sent}|{_EVERY_ANSWER}{_ANY}{_ELSEWHERE}{_ANY}{_OUT}",
+            guarded=False,
+            accept=_not_english,
+        )
+    )
     found.append(rule("deception", "hides something from a person", _HIDE, guarded=False))
     found.append(rule("instruction", "gives the reader a role without rules", _NO_RULES, guarded=False))
     return tuple(found)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..catalogue import Finding
 from ..message import Trust
 from . import deceptions, encoded, grants, instructions, languages, outflow
-from .concepts import read_together
+from .combinations import read_together
 from .fold import View, disguised_views, plain_view
 from .rules import Rule, read
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from .fold import folded_pattern
+from .fold import folded_source
+from .needles import Sieve, sieve
 
 GAP = r"[\W_]{1,4}"
 """Between two words of a phrase: spaces, but also the underscores, dots or dashes of a disguise."""
@@ -37,13 +38,17 @@ class Rule:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Compiled at the first use: a start that checks no text pays nothing."""
-        return _compiled(self.source)
+        """Compiled at the first text that has its words: a start that checks no text pays nothing."""
+        return self.sieve.pattern
+
+    @property
+    def sieve(self) -> Sieve:
+        return _sieve(self.source)
 
 
 @cache
-def _compiled(source: str) -> re.Pattern[str]:
-    return folded_pattern(_SPACE.sub(_gap, within_sentence(source)))
+def _sieve(source: str) -> Sieve:
+    return sieve(folded_source(_SPACE.sub(_gap, within_sentence(source))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,7 @@ def read(text: str, rules: Iterable[Rule], *, disguised: bool = False) -> Iterat
     for candidate in rules:
         if disguised and not candidate.loud:
             continue
-        for match in candidate.pattern.finditer(text):
+        for match in candidate.sieve.finditer(text):
             if candidate.guarded and negated(text, match.start()):
                 continue
             if candidate.accept is not None and not candidate.accept(match):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .answer import Answer, parse_answer
 from .decision import decide, next_document
+from .intake import Intake, take_in
 from .manual import JUDGED, Adopted, Declined, adopt_edit, readmit
 from .plan import RuleCurator, make_plan
 from .prompt import build_request
@@ -23,6 +24,7 @@ __all__ = [
     "Decision",
     "Declined",
     "Entry",
+    "Intake",
     "Rejected",
     "RuleCurator",
     "adopt_edit",
@@ -32,4 +34,5 @@ __all__ = [
     "next_document",
     "parse_answer",
     "readmit",
+    "take_in",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..catalogue import EntryFact, Refusal
@@ -13,7 +13,7 @@ from ..checks.likeness import is_near_duplicate, words
 from ..checks.size import find_document_size
 from ..document import canonical_text, digest, is_canonical, render
 from ..limits import MemoryLimits
-from ..message import lowest_trust
+from ..message import Trust, lowest_trust
 from ..operations import Line, Remove, new_entry_id, singles, texts
 from .answer import parse_answer
 from .plan import Plan, likeness_refusals, make_plan, refusals
@@ -85,6 +85,7 @@ def _attribute(
     for entry in current:
         unchanged.setdefault(entry.text, []).append(entry)
     proposed = _proposals(candidates, plan)
+    trusts = _trusts(current, candidates, plan)
     gone = {entry.text for entry in current} - set(answer)
     taken: set[str] = set()
     entries: list[Entry] = []
@@ -92,7 +93,7 @@ def _attribute(
         if unchanged.get(text):
             entry = unchanged[text].pop(0)
         elif text in proposed:
-            entry = _of_candidate(text, *proposed[text], current, plan, revision, taken)
+            entry = _of_candidate(text, *proposed[text], current, plan, revision, taken, trusts)
         else:
             lost = [one for one in current if one.text in gone]
             entry = _of_job(text, number, candidates, lost, job, revision, taken)
@@ -116,8 +117,26 @@ def _proposals(candidates: Sequence[Candidate], plan: Plan) -> dict[str, tuple[C
     return found
 
 
+def _trusts(current: Sequence[Entry], candidates: Sequence[Candidate], plan: Plan) -> dict[str, Trust]:
+    """The trust of every line of the plan: what takes an entry's place is no more trusted than that entry was (D13)."""
+    trusts: dict[str, Trust] = {entry.id: entry.fact.trust for entry in current}
+    for candidate in candidates:
+        for change in plan.changes.get(candidate.id, ()):
+            if change.after is not None:
+                before = () if change.before is None else (trusts[change.before.id],)
+                trusts[change.after.id] = lowest_trust(candidate.trust, *before)
+    return trusts
+
+
 def _of_candidate(
-    text: str, candidate: Candidate, index: int, current: Sequence[Entry], plan: Plan, revision: int, taken: set[str]
+    text: str,
+    candidate: Candidate,
+    index: int,
+    current: Sequence[Entry],
+    plan: Plan,
+    revision: int,
+    taken: set[str],
+    trusts: Mapping[str, Trust],
 ) -> Entry:
     planned = [
         change.after.id
@@ -134,7 +153,7 @@ def _of_candidate(
         session=candidate.session,
         messages=(*(old.fact.messages if old else ()), *candidate.messages),
         actor=candidate.actor,
-        trust=candidate.trust,
+        trust=lowest_trust(candidate.trust, *(trusts[one] for one in planned)),
     )
     return Entry(fact, text)
 

@@ -106,10 +106,10 @@ def adopt_edit(
     overrides: list[Finding] = []
     for line, text in zip(parsed.lines, parsed.entries, strict=True):
         if text not in known and len(text) <= limits.entry_chars_max:
-            _judge(line, check_entry(text, "user", entry_chars_max=limits.entry_chars_max), allow, problems, overrides)
+            judge(line, check_entry(text, "user", entry_chars_max=limits.entry_chars_max), allow, problems, overrides)
     _judge_repeats(list(zip(parsed.lines, parsed.entries, strict=True)), known, allow, problems, overrides)
     if not parsed.problems:
-        _judge(1, find_document_size(parsed.entries, limits, count), (), problems, overrides)
+        judge(1, find_document_size(parsed.entries, limits, count), (), problems, overrides)
     if parsed.fixes and not fix:
         named = ", ".join(_FIXES.get(name, name) for name in parsed.fixes)
         problems.append(Problem(1, "not_canonical", f"harmless differences: {named}; accept them with --fix"))
@@ -134,22 +134,23 @@ def readmit(
     for number, entry in enumerate(snapshot, 1):
         if entry.text not in known:
             findings = check_entry(entry.text, entry.fact.trust, entry_chars_max=limits.entry_chars_max)
-            _judge(number, findings, allow, problems, overrides)
+            judge(number, findings, allow, problems, overrides)
     texts = [entry.text for entry in snapshot]
-    _judge(1, find_document_size(texts, limits, count), (), problems, overrides)
+    judge(1, find_document_size(texts, limits, count), (), problems, overrides)
     if problems:
         return Declined(tuple(problems))
     data = render(texts)
     return Adopted(tuple(snapshot), data, digest(data), (), tuple(overrides))
 
 
-def _judge(
+def judge(
     line: int,
     findings: Sequence[Finding],
     allow: Collection[str],
     problems: list[Problem],
     overrides: list[Finding],
 ) -> None:
+    """Findings become problems of a line, or overrides where the person allowed their code."""
     for finding in findings:
         if finding.code in allow and finding.code not in STRUCTURAL:
             overrides.append(finding)
@@ -171,7 +172,7 @@ def _judge_repeats(
             continue
         finding = Finding(code="duplicate", message=f"it says the same as line {earlier[0]}; keep one of them")
         # The very same text twice cannot be told apart by anybody, so it is never overridden.
-        _judge(line, (finding,), () if earlier[1] == text else allow, problems, overrides)
+        judge(line, (finding,), () if earlier[1] == text else allow, problems, overrides)
 
 
 def _adopted(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from ...domain.message import JSON
-from ..work import proposals, remembering
-from ..work.curator import Curating
+from ..work import intake, proposals, remembering
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime
+from ..work.schedule import Curating
 from .answers import Answer
 
 
@@ -62,6 +63,23 @@ class Memory:
         """
         self._runtime.require_writing("a sync")
         return Answer(remembering.sync(self._runtime, self._publisher, self._curating, fix, tuple(allow)))
+
+    def preview(self, source: str | Path | bytes, *, allow: Sequence[str] = ()) -> Answer:
+        """What ``import_notes`` would make of an old memory file (a path, or its bytes); changes nothing.
+
+        ``kind``, ``entries`` (``line``, ``text``), ``refused`` (``line``, ``code``, ``message``), ``left_out``.
+        """
+        return Answer(intake.preview(self._runtime, self._publisher, source, tuple(allow)))
+
+    def import_notes(self, source: str | Path | bytes, *, allow: Sequence[str] = (), skip: bool = False) -> Answer:
+        """Adds the entries of a multi-line ``§`` file or of Markdown notes as one manual revision.
+
+        Given the memory file itself while it is edited or not yet adopted, it takes the place of what it reads as; its
+        bytes are kept as a displaced revision. ``skip`` takes what passes though something is refused.
+        Raises MemoryFault ``memory_invalid`` (``problems`` with lines), ``memory_drift``; InputError.
+        """
+        self._runtime.require_writing("an import")
+        return Answer(intake.import_notes(self._runtime, self._publisher, source, tuple(allow), skip))
 
     def status(self) -> Answer:
         """``state``, ``automatic_curation``, ``pending``, ``quarantined``, ``last_error`` and more."""

@@ -21,11 +21,11 @@ from ..store.log import Log
 from ..store.runner import Projections
 from ..work import conversation, importing, looking, tracing, undoing, verifying
 from ..work.calling import method
-from ..work.curator import Curating
 from ..work.extras import counter_of, curator_of, summarizer_of
 from ..work.identity import register, release
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime, new_id
+from ..work.schedule import Curating
 from ..work.transcripts import Progress
 from ..work.workspace import Workspace
 from .answers import Answer

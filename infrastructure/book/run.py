@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...domain.catalogue import Usage
 from ...domain.errors import MinutebookError, SessionError
-from ...domain.message import JSON, Trust
+from ...domain.message import JSON, TRUST_ORDER, Trust, lowest_trust
 from ...domain.usage import usage_of
 from ..work.conversation import RunRef, end_run, interrupt
 from ..work.leases import Lease
@@ -68,11 +68,16 @@ class Run:
         messages = [message] if single else list(message)
         if not messages:
             return []
-        reported, bytes_max = usage_of(usage), self._runtime.settings.message_bytes_max
+        reported, settings = usage_of(usage), self._runtime.settings
         entries = [
             Entry(
                 name,
-                source := from_caller(item, bytes_max=bytes_max, counter=self._runtime.counter),
+                source := from_caller(
+                    item,
+                    bytes_max=settings.message_bytes_max,
+                    counter=self._runtime.counter,
+                    redact=settings.redact_messages,
+                ),
                 actor="user"
                 if source.view.role == "user"
                 else "model"
@@ -104,7 +109,9 @@ class Run:
     def memory(self, operation: JSON, source: Trust | None = None, *, call_id: str | None = None) -> Answer:
         """Answers the model's call of the ``memory`` tool; writes nothing but the candidate (D2).
 
-        ``source`` names a lower trust than the model's own (``"tool"``); ``call_id`` makes the call idempotent.
+        ``operation`` is the arguments, or the whole call as OpenAI, Anthropic or MCP give it: its id then makes the
+        call idempotent, as ``call_id`` does. ``source`` names a lower trust than the model's own (``"tool"``); what
+        stands word by word in a tool's output of this run has that trust by itself (D13).
         The answer has ``candidate``, ``status`` (``proposed``, ``flagged``, ``refused``), ``message`` and ``entries``.
         """
         self._require_open()
@@ -114,7 +121,7 @@ class Run:
             self._ref,
             operation,
             actor="model",
-            trust=source or "model",
+            trust="model" if source is None else _no_higher(source),
             call_id=call_id,
             proposed=self._proposed,
         )
@@ -179,6 +186,11 @@ class Run:
     def _require_open(self) -> None:
         if not self._open:
             raise SessionError(f"run {self.id!r} has ended; start a new run", code="run_closed", run=self.id)
+
+
+def _no_higher(source: Trust) -> Trust:
+    """What a model proposes went through the model: nobody's name lifts it above that (D13)."""
+    return lowest_trust("model", source) if source in TRUST_ORDER else source
 
 
 def message_ids(given: str | Sequence[str] | None, count: int, single: bool) -> list[str]:

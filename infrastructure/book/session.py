@@ -50,10 +50,15 @@ class Session:
         self._runtime.require_writing("an append")
         single = not isinstance(message, (list, tuple))
         messages = [message] if single else list(message)
-        bytes_max = self._runtime.settings.message_bytes_max
-        counter = self._runtime.counter
+        settings, counter = self._runtime.settings, self._runtime.counter
+        bytes_max, redact = settings.message_bytes_max, settings.redact_messages
         entries = [
-            Entry(name, from_caller(item, bytes_max=bytes_max, counter=counter), actor="import", usage=usage_of(usage))
+            Entry(
+                name,
+                from_caller(item, bytes_max=bytes_max, counter=counter, redact=redact),
+                actor="import",
+                usage=usage_of(usage),
+            )
             for name, item in zip(message_ids(id, len(messages), single), messages, strict=True)
         ]
         positions = record(self._runtime, self.id, entries, run=None, named=id is not None) if entries else []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any
+
+from sqlalchemy import Connection
 
 from ...domain.catalogue import (
     CandidateRefused,
@@ -18,16 +18,18 @@ from ...domain.catalogue import (
 )
 from ...domain.checks import redact_credentials
 from ...domain.curation import Accepted, Candidate, Entry, Rejected, RuleCurator, build_request, decide
-from ...domain.errors import MemoryFault, MinutebookError, StoreError, StreamConflict
+from ...domain.errors import MemoryFault, StreamConflict
 from ...domain.events import Event, encode_payload
 from ...domain.limits import MemoryLimits
-from ...domain.message import lowest_trust
-from ...domain.revision import Draft
+from ...domain.message import Trust, lowest_trust
+from ...domain.revision import Draft, MemoryDocument
 from ...domain.streams import candidate_stream, job_stream
 from ...domain.summary import Completion
 from ...domain.tokens import count_text
 from ...projections import candidates
+from ..store.failpoints import failpoint
 from .calling import call, label, method
+from .curation_lease import CurationLease, give_back, require_lease, take_lease
 from .proposals import operation_of
 from .publisher import Publisher
 from .runtime import Runtime, new_id
@@ -38,9 +40,8 @@ INPUTS_MAX = 200
 RETRIES = 5
 """Times that a job decides anew because another writer was first."""
 CUT_OFF = frozenset({"length", "max_tokens", "content_filter"})
-DEBOUNCE_SECONDS = 0.25
-CLOSE_SECONDS = 5.0
-BACK_OFF_SECONDS_MAX = 3600.0
+LEASE_MARGIN_SECONDS = 30.0
+"""What a job may take besides the curator's own time: checks, the file, a slow disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,11 @@ class Inputs:
     @property
     def ids(self) -> tuple[str, ...]:
         return tuple(row.candidate for row in self.rows)
+
+    @property
+    def trust(self) -> Trust:
+        """The lowest trust among them: what is derived from all of them has it (D13)."""
+        return lowest_trust("user", *(value.trust for value in self.values))
 
     def redacted(self) -> tuple[Refusal, ...]:
         """Those that were proposed with a credential: what is stored of them is not what was meant (D4)."""
@@ -71,118 +77,61 @@ class Inputs:
         )
 
 
-class Curating:
-    """The curator of one book: explicit jobs, and those in the background."""
+class Curator:
+    """Runs the jobs of one book, one after the other; when is for ``schedule`` to say."""
 
-    def __init__(self, runtime: Runtime, publisher: Publisher, curator: Any, *, automatic: bool) -> None:
+    def __init__(self, runtime: Runtime, publisher: Publisher, curator: Any) -> None:
         self._runtime = runtime
         self._publisher = publisher
         self._curator = RuleCurator() if curator is None else curator
         self._limits = MemoryLimits.of(runtime.settings)
-        self._job_lock = threading.Lock()
-        self._automatic = automatic and runtime.writes and runtime.settings.memory_enabled
-        self._wanted = threading.Event()
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
-        self.last_error: str | None = None
+        self.lease_seconds = runtime.settings.curator_timeout_seconds + LEASE_MARGIN_SECONDS
 
-    # --- explicit
-
-    def curate(self) -> dict[str, Any]:
-        """One job now. Raises MemoryFault ``memory_drift`` while the file is not what the log says (D8)."""
-        with self._job_lock:
-            self._wanted.clear()
-            return self._job()
-
-    # --- in the background (D6)
-
-    def start(self) -> None:
-        """The start of a book is a reason to curate what the last one left."""
-        if self._automatic and self._waiting() > 0:
-            self.wake("start")
-
-    def wake(self, reason: str) -> None:
-        """Asks for a job soon; returns at once, whatever the curator does."""
-        if not self._automatic:
-            return
-        self._wanted.set()
-        if self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(target=self._work, name=f"minutebook-curator-{reason}", daemon=True)
-            self._thread.start()
-
-    def wake_at_threshold(self) -> None:
-        """A run has succeeded: when enough candidates wait, the curator starts."""
-        if self._automatic and self._waiting() >= self._runtime.settings.curate_after_events:
-            self.wake("threshold")
-
-    def _waiting(self) -> int:
-        try:
-            return self._pending_count()
-        except StoreError as error:
-            # Whoever ended a run or opened the book asked for no curation: what keeps it off is for status (S3, D6).
-            self.last_error = f"{error.code}: {error.message}"
-            return 0
-
-    def stop(self) -> None:
-        """The book closes: what was asked for is done now, and waited for a bounded time."""
-        self._stopping.set()
-        if self._thread is not None:
-            self._thread.join(CLOSE_SECONDS)
-
-    def _work(self) -> None:
-        while not (self._stopping.is_set() and not self._wanted.is_set()):
-            if not self._wanted.wait(timeout=0.5):
-                return
-            # A little later: an explicit job that comes right after the start should find its work undone.
-            self._stopping.wait(DEBOUNCE_SECONDS)
-            with self._job_lock:
-                if not self._wanted.is_set():
-                    continue
-                self._wanted.clear()
-                try:
-                    if self._may_try() and self._publisher.detect().clean:
-                        self._job()
-                    self.last_error = None
-                except MinutebookError as error:
-                    # The job's own failure is an event; this is for status, nothing may reach the conversation.
-                    self.last_error = f"{error.code}: {error.message}"
-
-    def _may_try(self) -> bool:
-        """Back-off: after n failures in a row the next automatic job waits 2^n seconds."""
-        with self._runtime.projections.reading("candidates") as (view, connection):
-            failed = candidates.failures(view, connection, self._runtime.workspace)
-        if not failed:
-            return True
-        wait = min(2.0 ** min(len(failed), 20), BACK_OFF_SECONDS_MAX)
-        return self._runtime.now() - datetime.fromisoformat(failed[0].time) >= timedelta(seconds=wait)
-
-    def _pending_count(self) -> int:
-        with self._runtime.projections.reading("candidates") as (view, connection):
-            return len(candidates.pending(view, connection, self._runtime.workspace))
-
-    # --- the job
-
-    def _job(self) -> dict[str, Any]:
+    def anything(self) -> bool:
+        """Whether a job would have anything to do. Raises MemoryFault ``memory_drift`` when it may do nothing (D8)."""
         if not self._runtime.settings.memory_enabled:
-            return _answer(None, "nothing", None, ())
+            return False
         state = self._publisher.detect()
         if not state.clean:
             raise state.error()
-        for _ in range(RETRIES):
+        return bool(self._inputs().rows)
+
+    def job(self, lease: CurationLease) -> dict[str, Any]:
+        """One job under a lease that it gives back. Raises MemoryFault when the file could not be written."""
+        held = [lease]
+        try:
+            return self._job(held)
+        finally:
+            give_back(self._runtime, held[0])
+
+    # --- the job
+
+    def _job(self, held: list[CurationLease]) -> dict[str, Any]:
+        for attempt in range(RETRIES):
+            if attempt and not self._renewed(held):
+                break
+            failpoint("curate.leased")
             inputs = self._inputs()
             if not inputs.rows:
-                return _answer(None, "nothing", None, ())
+                return answer_of(None, "nothing", None, ())
             job = new_id("j")
+            nothing_else = answer_of(job, "rejected", None, ())
             try:
                 secrets = inputs.redacted()
                 if secrets:
                     inputs = self._refuse_redacted(job, inputs, secrets)
-                answer = self._attempt(job, inputs) if inputs.rows else _answer(job, "rejected", None, ())
+                answer = self._attempt(job, inputs, held[0]) if inputs.rows else nothing_else
             except StreamConflict:
                 continue
             answer["reasons"] = [reason.model_dump(mode="json") for reason in secrets] + answer["reasons"]
             return answer
-        return _answer(None, "failed", None, (Refusal(check="busy", entry="job", message="others kept writing"),))
+        return answer_of(None, "failed", None, (Refusal(check="busy", entry="job", message="others kept writing"),))
+
+    def _renewed(self, held: list[CurationLease]) -> bool:
+        lease = take_lease(self._runtime, self.lease_seconds)
+        if lease is not None:
+            held[0] = lease
+        return lease is not None
 
     def _inputs(self) -> Inputs:
         runtime = self._runtime
@@ -210,13 +159,14 @@ class Curating:
             )
         return Inputs(tuple(kept), tuple(values), versions)
 
-    def _attempt(self, job: str, inputs: Inputs) -> dict[str, Any]:
+    def _attempt(self, job: str, inputs: Inputs, lease: CurationLease) -> dict[str, Any]:
         document = self._publisher.document()
         current = tuple(Entry(fact, text) for fact, text in zip(document.facts, document.entries, strict=True))
         request = build_request(current, inputs.values, self._limits, count_text)
         usage = Usage()
         try:
             answer = self._ask(request)
+            failpoint("curate.answered")
         except Exception as error:
             return self._failed(job, inputs, type(error).__name__, str(error))
         text: Any = answer
@@ -237,16 +187,25 @@ class Curating:
             limits=self._limits,
             count=count_text,
         )
+        failpoint("curate.decided")
         if isinstance(decision, Rejected):
             return self._rejected(job, inputs, decision.reasons, usage, text)
-        return self._publish(job, inputs, decision, usage, document.version)
+        return self._publish(job, inputs, decision, usage, document, lease)
 
     def _ask(self, request: Any) -> Any:
         if isinstance(self._curator, RuleCurator):
             return self._curator.curate(request)
         return call(method(self._curator, "curate"), request, seconds=self._runtime.settings.curator_timeout_seconds)
 
-    def _publish(self, job: str, inputs: Inputs, decision: Accepted, usage: Usage, version: int) -> dict[str, Any]:
+    def _publish(
+        self,
+        job: str,
+        inputs: Inputs,
+        decision: Accepted,
+        usage: Usage,
+        document: MemoryDocument,
+        lease: CurationLease,
+    ) -> dict[str, Any]:
         refused = {name: tuple(reasons) for name, reasons in decision.refused.items()}
         if not decision.changed:
             for name in decision.consumed:
@@ -262,8 +221,8 @@ class Curating:
                     for name in decision.pending
                 )
                 return self._rejected(job, inputs, ignored, usage, "")
-            self._append([*events, self._rejection(job, tuple(refused), reasons, usage, "")])
-            return _answer(job, "rejected", None, reasons)
+            self._append([*events, self._rejection(job, inputs, tuple(refused), reasons, usage, "")])
+            return answer_of(job, "rejected", None, reasons)
         consumed = [value for value in inputs.values if value.id in decision.consumed]
         draft = Draft(
             kind="curated",
@@ -275,17 +234,29 @@ class Curating:
             usage=usage,
             receipt=decision.checks,
             actor="curator",
-            trust=lowest_trust(*(value.trust for value in consumed)) if consumed else "model",
+            trust=lowest_trust(
+                consumed[0].trust if consumed else "model",
+                *(value.trust for value in consumed),
+                *(entry.fact.trust for entry in decision.entries if entry.fact.since == document.next),
+            ),
         )
         fences = [
             (candidate_stream(self._runtime.workspace, name), inputs.versions[name]) for name in decision.consumed
         ]
+
+        def fence(connection: Connection) -> None:
+            require_lease(self._runtime, connection, lease)
+
         try:
-            done = self._publisher.publish(draft, version=version, transaction=With(also=events, expects=fences))
+            done = self._publisher.publish(
+                draft, version=document.version, transaction=With(also=events, expects=fences, fence=fence)
+            )
         except MemoryFault as fault:
+            if fault.code == "curation_lease_lost":
+                raise  # No fault of the candidates: whoever has the lease now decides about them.
             self._failed(job, inputs, fault.code, fault.message)
             raise
-        return _answer(job, "committed", done.revision, reasons)
+        return answer_of(job, "committed", done.revision, reasons)
 
     # --- what came to nothing
 
@@ -294,7 +265,7 @@ class Curating:
         events = [self._refusal(job, inputs, reason.entry, (reason,)) for reason in secrets]
         left = inputs.without(names)
         if not left.rows:
-            events.append(self._rejection(job, tuple(sorted(names)), secrets, Usage(), ""))
+            events.append(self._rejection(job, inputs, tuple(sorted(names)), secrets, Usage(), ""))
         self._append(events)
         return left
 
@@ -307,6 +278,7 @@ class Curating:
                 actor="curator",
                 session=row.session,
                 run=row.run,
+                trust=row.trust,
                 causation=row.position,
             ),
             candidate=name,
@@ -319,18 +291,26 @@ class Curating:
     ) -> dict[str, Any]:
         text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
         self._append(
-            [self._rejection(job, inputs.ids, reasons, usage, text), *self._set_aside(inputs, reasons[0].check)]
+            [self._rejection(job, inputs, inputs.ids, reasons, usage, text), *self._set_aside(inputs, reasons[0].check)]
         )
-        return _answer(job, "rejected", None, reasons)
+        return answer_of(job, "rejected", None, reasons)
 
     def _rejection(
-        self, job: str, inputs: tuple[str, ...], reasons: tuple[Refusal, ...], usage: Usage, answer: str
+        self,
+        job: str,
+        inputs: Inputs,
+        names: tuple[str, ...],
+        reasons: tuple[Refusal, ...],
+        usage: Usage,
+        answer: str,
     ) -> Event:
         kept = answer[:20_000].encode("utf-8", "replace").decode()
         return CurationRejected(
-            envelope=self._runtime.envelope(job_stream(self._runtime.workspace, job), 1, actor="curator"),
+            envelope=self._runtime.envelope(
+                job_stream(self._runtime.workspace, job), 1, actor="curator", trust=inputs.trust
+            ),
             job=job,
-            inputs=inputs,
+            inputs=names,
             reasons=reasons,
             curator=label(self._curator),
             usage=usage,
@@ -340,7 +320,9 @@ class Curating:
     def _failed(self, job: str, inputs: Inputs, error: str, message: str) -> dict[str, Any]:
         kept = redact_credentials(message[:10_000].encode("utf-8", "replace").decode())[0]
         event = CurationFailed(
-            envelope=self._runtime.envelope(job_stream(self._runtime.workspace, job), 1, actor="curator"),
+            envelope=self._runtime.envelope(
+                job_stream(self._runtime.workspace, job), 1, actor="curator", trust=inputs.trust
+            ),
             job=job,
             inputs=inputs.ids,
             error=error,
@@ -348,7 +330,7 @@ class Curating:
             payload=encode_payload({"message": kept}),
         )
         self._append([event, *self._set_aside(inputs, error)])
-        return _answer(job, "failed", None, (Refusal(check=error, entry="job", message=kept[:500]),))
+        return answer_of(job, "failed", None, (Refusal(check=error, entry="job", message=kept[:500]),))
 
     def _set_aside(self, inputs: Inputs, reason: str) -> list[Event]:
         """Candidates that failed too often: they no longer hold the others up, and stay named (D4)."""
@@ -361,6 +343,7 @@ class Curating:
                     actor="curator",
                     session=row.session,
                     run=row.run,
+                    trust=row.trust,
                     causation=row.position,
                 ),
                 candidate=row.candidate,
@@ -375,7 +358,7 @@ class Curating:
         self._runtime.log.append(events)
 
 
-def _answer(job: str | None, status: str, revision: int | None, reasons: Sequence[Refusal]) -> dict[str, Any]:
+def answer_of(job: str | None, status: str, revision: int | None, reasons: Sequence[Refusal]) -> dict[str, Any]:
     return {
         "job": job,
         "status": status,

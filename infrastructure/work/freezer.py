@@ -9,6 +9,7 @@ from ...domain.catalogue import MemoryFrozen
 from ...domain.document import digest, render
 from ...domain.events import encode_payload
 from ...domain.memory_block import memory_block
+from ...domain.message import Trust, lowest_trust
 from ...domain.streams import shown_stream
 from ...projections.context import queries
 from ...projections.revisions import queries as revisions
@@ -24,6 +25,7 @@ class Frozen:
     digest: str
     block: str
     frozen: bool
+    trust: Trust = "operator"
 
 
 class Freezer:
@@ -79,14 +81,20 @@ class Freezer:
         if position is None and self._publisher.state().state == "missing":
             return Frozen(revision.revision, digest(render(())), "", False)
         entries = [(entry.entry, entry.text) for entry in shown or ()]
-        return Frozen(revision.revision, revision.digest, memory_block(revision.revision, entries), False)
+        trust = lowest_trust("operator", *(entry.trust for entry in shown or ()))
+        return Frozen(revision.revision, revision.digest, memory_block(revision.revision, entries), False, trust)
 
     def _record(self, latest: Frozen, run: str | None) -> Frozen:
         runtime = self._runtime
         stream = shown_stream(runtime.workspace, self._session, runtime.id)
         event = MemoryFrozen(
             envelope=runtime.envelope(
-                stream, runtime.log.version(stream) + 1, actor="minutebook", session=self._session, run=run
+                stream,
+                runtime.log.version(stream) + 1,
+                actor="minutebook",
+                session=self._session,
+                run=run,
+                trust=latest.trust,
             ),
             revision=latest.revision,
             digest=latest.digest,
@@ -95,4 +103,4 @@ class Freezer:
             payload=encode_payload({"block": latest.block}),
         )
         runtime.log.append([event])
-        return Frozen(latest.revision, latest.digest, latest.block, True)
+        return Frozen(latest.revision, latest.digest, latest.block, True, latest.trust)

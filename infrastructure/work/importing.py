@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...domain.catalogue import (
@@ -18,6 +18,7 @@ from ...domain.errors import MessageError, SessionError
 from ...domain.events import Event
 from ...domain.identifiers import check_identifier
 from ...domain.message import JSON
+from ...domain.redaction import redact_message
 from ...domain.streams import runs_stream, session_stream
 from .conversation import interrupt_if_dead, open_session, run_is_open
 from .recording import Entry, message_event
@@ -81,6 +82,9 @@ def import_transcripts(
 
 
 def _import(runtime: Runtime, transcript: Transcript, session: str | None) -> Imported:
+    if runtime.settings.redact_messages:
+        # First of all: what was stored and what is compared with it are both the redacted text.
+        transcript = replace(transcript, messages=tuple(map(_redacted, transcript.messages)))
     session = session or transcript.session or f"import-{transcript.digest[:12]}"
     check_identifier(session)
     known = _known(runtime, session)
@@ -166,7 +170,13 @@ def _entry(runtime: Runtime, message: ImportedMessage) -> Entry:
         trust=message.trust,
         counter=runtime.counter,
     )
+    source = replace(source, redacted=message.redacted)
     return Entry(message.id, source, actor="import", line=message.line, usage=message.usage)
+
+
+def _redacted(message: ImportedMessage) -> ImportedMessage:
+    source, count = redact_message(message.source)
+    return replace(message, source=source, redacted=count) if count else message
 
 
 def _batches(runtime: Runtime, session: str, transcript: Transcript) -> Iterator[list[int]]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from ...domain.calls import read_call
 from ...domain.catalogue import (
     CandidateApproved,
     CandidateDeclined,
@@ -16,21 +20,26 @@ from ...domain.catalogue import (
     MessageRecorded,
 )
 from ...domain.checks import check_entry, redact_credentials
+from ...domain.derivation import derived
 from ...domain.errors import InputError, MemoryFault, MinutebookError, SessionError, StreamConflict
-from ...domain.events import Event, encode_payload
+from ...domain.events import Event, LoggedEvent, encode_payload
+from ...domain.forms import view
 from ...domain.identifiers import check_identifier
 from ...domain.limits import MemoryLimits
-from ...domain.message import JSON, TRUST_ORDER, Trust
+from ...domain.message import JSON, TRUST_ORDER, Text, ToolResult, Trust, lowest_trust
 from ...domain.operations import Add, Batch, Line, Operation, Remove, Replace, apply, parse_operation, texts
 from ...domain.streams import candidate_stream
 from .conversation import RunRef, end_run, open_session, start_run
 from .publisher import Publisher
 from .runtime import Runtime, new_id
+from .sources import decode
 
 PERSON = "@person"
 """The reserved session of the person at the keyboard; lists do not show it (D3)."""
 EVIDENCE_MAX = 20
 """Messages of the run, the newest, that a candidate names as what it rests on (D9)."""
+OUTSIDE_MAX = 50
+"""Messages of tools, the newest of the run, that a proposal's words are looked for in (D13)."""
 
 
 def propose(
@@ -50,7 +59,6 @@ def propose(
     """
     settings = runtime.settings
     lines = live_lines(publisher)
-    candidate = _candidate_id(ref, call_id)
     try:
         if not settings.memory_enabled:
             raise MemoryFault("memory is switched off in this workspace; go on without it", code="memory_disabled")
@@ -61,13 +69,19 @@ def propose(
                 f"this run has proposed {proposed} changes, the most that one run may; go on in the next run",
                 code="too_many_candidates",
             )
-        given = parse_operation(_decoded(operation), MemoryLimits.of(settings))
+        call = read_call(operation)
+        given = parse_operation(call.arguments, MemoryLimits.of(settings))
+        call_id = call.id if call_id is None else call_id
+        candidate = _candidate_id(ref, call_id, given)
         pinned = apply(lines, given, candidate).pinned
     except MinutebookError as error:
         return _answer(None, "refused", f"{error.code}: {error.message}", lines, error=error.code)
     earlier = runtime.log.last(candidate_stream(runtime.workspace, candidate)) if call_id else None
     if earlier is not None:
         return _answer(candidate, "proposed", "This call was recorded before; nothing was added.", lines)
+    told = _told(runtime, ref)
+    if actor != "person" and _from_outside(told, pinned):
+        trust = lowest_trust(trust, "tool")
     findings = tuple(
         finding
         for text in texts(pinned)
@@ -85,7 +99,7 @@ def propose(
         candidate=candidate,
         operation=pinned.operation,
         findings=findings,
-        messages=_evidence(runtime, ref),
+        messages=told.messages,
         payload=encode_payload({"operation": _redacted(pinned).model_dump(mode="json")}),
     )
     try:
@@ -179,32 +193,54 @@ def operation_of(payload: bytes | None) -> Operation | None:
     return parse_operation(json.loads(payload)["operation"], MemoryLimits(operations_per_batch_max=10_000))
 
 
-def _decoded(operation: JSON) -> JSON:
-    """A provider gives tool arguments as JSON text: that is taken too."""
-    if isinstance(operation, str):
-        try:
-            return json.loads(operation)
-        except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"the arguments are not JSON: {error}; send a JSON object", code="bad_operation"
-            ) from error
-    return operation
-
-
-def _candidate_id(ref: RunRef, call_id: str | None) -> str:
+def _candidate_id(ref: RunRef, call_id: str | None, operation: Operation) -> str:
+    """The same call with the same operation is the same candidate; some providers give every call the same id."""
     if call_id is None:
         return new_id("k")
-    name = f"{ref.session}\n{ref.run}\n{call_id}".encode("utf-8", "surrogatepass")
-    return f"k-{hashlib.sha256(name).hexdigest()[:12]}"
+    # Of the redacted operation: an id is public, and a short digest of a password could be guessed back.
+    name = f"{ref.session}\n{ref.run}\n{call_id}\n{_redacted(operation).model_dump_json()}"
+    return f"k-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
-def _evidence(runtime: Runtime, ref: RunRef) -> tuple[str, ...]:
-    found = [
-        body.message
-        for event in runtime.log.read(topics=(MessageRecorded.TOPIC,), session=ref.session, after=ref.position)
-        if event.run == ref.run and isinstance(body := event.body, MessageRecorded)
-    ]
-    return tuple(found[-EVIDENCE_MAX:])
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What was said in a run so far, the newest of it: message ids, and the messages of tools and of the user."""
+
+    messages: tuple[str, ...]
+    outside: tuple[LoggedEvent, ...]
+    users: tuple[LoggedEvent, ...]
+
+
+def _told(runtime: Runtime, ref: RunRef) -> _Told:
+    messages: deque[str] = deque(maxlen=EVIDENCE_MAX)
+    outside: deque[LoggedEvent] = deque(maxlen=OUTSIDE_MAX)
+    users: deque[LoggedEvent] = deque(maxlen=OUTSIDE_MAX)
+    for event in runtime.log.read(topics=(MessageRecorded.TOPIC,), session=ref.session, after=ref.position):
+        if event.run != ref.run or not isinstance(body := event.body, MessageRecorded):
+            continue
+        messages.append(body.message)
+        if event.envelope.trust in ("tool", "external"):
+            outside.append(event)
+        elif event.envelope.trust in ("user", "operator"):
+            users.append(event)
+    return _Told(tuple(messages), tuple(outside), tuple(users))
+
+
+def _from_outside(told: _Told, operation: Operation) -> bool:
+    """Whether what would become memory stands word by word in what a tool gave in this run (D13)."""
+    return bool(told.outside) and any(
+        derived(text, _said(told.outside), _said(told.users)) for text in texts(operation)
+    )
+
+
+def _said(events: Sequence[LoggedEvent]) -> Iterator[str]:
+    """The texts of messages, the newest first."""
+    for event in reversed(events):
+        body = event.body
+        if isinstance(body, MessageRecorded) and event.payload is not None:
+            for part in view(body.form, decode(event.payload, body.encoding)).parts:
+                if isinstance(part, Text | ToolResult):
+                    yield part.text
 
 
 def _redacted(operation: Operation) -> Operation:

@@ -12,10 +12,11 @@ from datetime import datetime
 
 from ...domain.catalogue import RevisionKind
 from ...domain.checks import CHECKS
-from ...domain.curation import JUDGED, Adopted, Declined, Entry, adopt_edit, readmit
+from ...domain.curation import JUDGED, Adopted, Declined, Entry, Intake, adopt_edit, readmit, take_in
 from ...domain.document import digest, parse, render
 from ...domain.errors import MemoryFault, StreamConflict
 from ...domain.limits import MemoryLimits
+from ...domain.notes import read_notes
 from ...domain.revision import Draft, MemoryDocument, Revision
 from ...domain.tokens import count_text
 from ..settings import Settings
@@ -25,7 +26,7 @@ from .file_state import FileState
 from .ledger import Advance, Ledger
 from .recovery import Recovery, needed, recover
 from .replacement import FileChanged, refuse_early, replace
-from .safe_file import Absent, Bytes, Refused
+from .safe_file import Absent, Bytes, FileLook, Refused
 from .workspace import Workspace
 from .writer import Published, With, Writer
 
@@ -170,6 +171,44 @@ class Publisher:
             done = self.writer.write(document, draft, look)
             return changed(done, displaced=displaced + done.displaced)
 
+    def weigh(self, data: bytes, *, allow: Collection[str] = (), actor: str = "person") -> Intake:
+        """What an import of these bytes would come to; a pure look that takes no lock and touches nothing."""
+        document, look = self.ledger.document(), self.workspace.look()
+        return self._intake(document, data, self._is_file(document, look, data), allow, actor)
+
+    def import_notes(
+        self, data: bytes, *, allow: Collection[str] = (), skip: bool = False, actor: str = "person"
+    ) -> tuple[Intake, Published]:
+        """Adds the entries of an old memory file to memory as a manual revision; the memory file itself, edited or not
+        yet adopted, is replaced by what it reads as, and its bytes are kept as a displaced revision first.
+
+        Raises MemoryFault ``memory_invalid`` when anything is refused (``skip`` takes the rest), ``memory_drift``.
+        """
+        with self._locked():
+            recover(self.ledger, self.workspace)
+            document, look = self.ledger.document(), self.workspace.look()
+            failpoint("import.read")
+            replacing = self._is_file(document, look, data)
+            if not replacing:
+                self.writer.require_clean(document, look)
+            intake = self._intake(document, data, replacing, allow, actor)
+            if intake.refused and not skip:
+                raise _not_imported(intake)
+            texts = tuple(entry.text for entry in intake.entries)
+            if not replacing and texts == document.entries:
+                return intake, Published(_number(document), document.digest, changed=False)
+            displaced: tuple[int, ...] = ()
+            if replacing and isinstance(look, Bytes):
+                if look.data == render(texts):
+                    revision = self.ledger.record(document, _imported(intake, actor))
+                    return intake, Published(revision.number, revision.digest)
+                displaced = (self.ledger.record_displaced(document, look.data, actor=actor),)
+                failpoint("import.displaced")
+                document = self.ledger.document()
+                intake = self._intake(document, data, replacing, allow, actor)
+            done = self.writer.write(document, _imported(intake, actor), look)
+            return intake, changed(done, displaced=displaced + done.displaced)
+
     def rebuild_file(self) -> bool:
         """Writes the committed bytes again when the file is missing: no revision, and nothing else is touched (D11).
 
@@ -194,6 +233,24 @@ class Publisher:
             return recover(self.ledger, self.workspace)
 
     # --- steps
+
+    def _intake(
+        self, document: MemoryDocument, data: bytes, replacing: bool, allow: Collection[str], actor: str
+    ) -> Intake:
+        return take_in(
+            read_notes(data, self.limits),
+            _entries(document.current),
+            revision=document.next,
+            replacing=replacing,
+            allow=allow,
+            actor=actor,
+            limits=self.limits,
+            count=count_text,
+        )
+
+    def _is_file(self, document: MemoryDocument, look: FileLook, data: bytes) -> bool:
+        """Whether the bytes are the memory file itself, which a person edited or had before minutebook."""
+        return isinstance(look, Bytes) and look.data == data and not self.writer.state(document, look).clean
 
     def _locked(self, timeout: float | None = None) -> AbstractContextManager[None]:
         if not self.local():
@@ -272,6 +329,31 @@ def _draft(kind: RevisionKind, verdict: Adopted, actor: str) -> Draft:
         overrides=verdict.overrides,
         receipt=CHECKS,
         actor=actor,
+    )
+
+
+def _imported(intake: Intake, actor: str) -> Draft:
+    return Draft(
+        "manual",
+        tuple(entry.text for entry in intake.entries),
+        tuple(entry.fact for entry in intake.entries),
+        overrides=intake.overrides,
+        receipt=CHECKS,
+        actor=actor,
+    )
+
+
+def _number(document: MemoryDocument) -> int:
+    return 0 if document.current is None else document.current.number
+
+
+def _not_imported(intake: Intake) -> MemoryFault:
+    first, more = intake.refused[0], len(intake.refused) - 1
+    return MemoryFault(
+        f"nothing was imported: line {first.line}: {first.message}{f' (and {more} more)' if more else ''}; "
+        "--preview shows all of it, --skip-refused takes the rest, --allow CODE lets a finding pass",
+        code="memory_invalid",
+        problems=[{"line": p.line, "code": p.code, "message": p.message} for p in intake.refused],
     )
 
 

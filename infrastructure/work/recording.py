@@ -91,6 +91,7 @@ def message_event(runtime: Runtime, session: str, entry: Entry, run: str | None,
         encoding=source.encoding,
         line=entry.line,
         usage=entry.usage,
+        redacted=source.redacted,
     )
 
 

@@ -18,7 +18,7 @@ from .publisher import Publisher
 from .runtime import Runtime
 
 if TYPE_CHECKING:
-    from .curator import Curating
+    from .schedule import Curating
 
 
 def show(runtime: Runtime, publisher: Publisher, revision: int | None, at: int | None) -> dict[str, Any]:
@@ -170,12 +170,7 @@ def sync(
     runtime: Runtime, publisher: Publisher, curating: Curating, fix: bool, allow: tuple[str, ...]
 ) -> dict[str, Any]:
     """An edit becomes a manual revision; a clean file is a reason to curate (D6, D8)."""
-    unknown_codes = sorted(set(allow) - JUDGED)
-    if unknown_codes:
-        raise InputError(
-            f"{unknown_codes[0]!r} is no finding that can be let pass; there are: {', '.join(sorted(JUDGED))}",
-            code="bad_option",
-        )
+    require_judged(allow)
     clean = publisher.state().clean
     done = publisher.sync(fix=fix, allow=allow)
     answer: dict[str, Any] = {
@@ -188,6 +183,16 @@ def sync(
         answer["curation"] = curating.curate()
         answer["revision"] = answer["curation"]["revision"] or answer["revision"]
     return answer
+
+
+def require_judged(allow: Iterable[str]) -> None:
+    """Raises InputError ``bad_option`` for a code that no person can let pass, or that is none."""
+    unknown_codes = sorted(set(allow) - JUDGED)
+    if unknown_codes:
+        raise InputError(
+            f"{unknown_codes[0]!r} is no finding that can be let pass; there are: {', '.join(sorted(JUDGED))}",
+            code="bad_option",
+        )
 
 
 # --- status

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import orjson
@@ -12,6 +12,7 @@ from ...domain.errors import InputError, MessageError
 from ...domain.forms import guess, view
 from ...domain.forms.openai_responses import speaks
 from ...domain.message import JSON, Form, ToolCall, ToolResult, Trust, View
+from ...domain.redaction import redact_message
 from ...domain.tokens import ESTIMATE, Counter, count_message, count_source
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
@@ -36,6 +37,7 @@ class Source:
     tokens: int
     counter: str
     trust: Trust
+    redacted: int = 0
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -46,10 +48,11 @@ class Source:
         return tuple(_storable(part.call_id) for part in self.view.parts if isinstance(part, ToolResult))
 
 
-def from_caller(message: Any, *, bytes_max: int, counter: Counter = ESTIMATE) -> Source:
+def from_caller(message: Any, *, bytes_max: int, counter: Counter = ESTIMATE, redact: bool = False) -> Source:
     """A message given in Python, or an SDK object with ``model_dump``: a dictionary in the OpenAI chat or the
     Anthropic form, or an item of the OpenAI Responses API.
 
+    ``redact`` takes credentials out before anything is stored (``redact_messages``).
     Raises MessageError ``bad_message``, ``message_too_large`` or ``message_too_deep``.
     """
     source = _plain(message)
@@ -62,7 +65,11 @@ def from_caller(message: Any, *, bytes_max: int, counter: Counter = ESTIMATE) ->
         )
     if "content" not in source and not source.get("tool_calls"):
         raise MessageError("a message needs 'content' (or 'tool_calls'); add it", code="bad_message")
-    return encode(source, guess(source), bytes_max=bytes_max, counter=counter)
+    count = 0
+    if redact:
+        source, count = redact_message(source)
+    found = encode(source, guess(source), bytes_max=bytes_max, counter=counter)
+    return replace(found, redacted=count) if count else found
 
 
 def _storable(name: str) -> str:

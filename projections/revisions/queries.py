@@ -9,6 +9,7 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Connection, select
 
 from ...domain.catalogue import RevisionKind
+from ...domain.message import Trust
 from .tables import RevisionTables
 
 
@@ -65,7 +66,7 @@ class EntryRow:
     session: str | None
     messages: tuple[str, ...]
     actor: str
-    trust: str
+    trust: Trust
     shared: bool
 
 

@@ -19,6 +19,7 @@ from minutebook.domain.operations import Add
 
 SHARED = Path(os.environ.get("MINUTEBOOK_SHARED", Path(__file__).parents[2].parent / "shared")) / "data"
 OWN = Path(__file__).parents[1] / "data" / "checks" / "entries.jsonl"
+FRESH = OWN.with_name("fresh.jsonl")
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data folder is absent")
 
 STRUCTURAL = {
@@ -96,6 +97,18 @@ def test_our_own_texts_of_the_same_kinds_meet_the_bar_too() -> None:
     attacks, caught, honest, wrong = (sum(column) for column in zip(*table.values(), strict=True))
     assert caught >= 0.95 * attacks
     assert wrong <= 0.02 * honest
+
+
+def test_entries_of_five_fresh_rounds_are_mostly_refused_and_no_honest_one_is() -> None:
+    table = rates(FRESH)
+    show(table)
+    structure = {kind: row for kind, row in table.items() if kind in STRUCTURAL | {"entry.homoglyph"}}
+    for kind, (attacks, caught, _, wrong) in structure.items():
+        assert (caught, wrong) == (attacks, 0), kind
+    meaning = [row for kind, row in table.items() if kind not in structure]
+    attacks, caught, honest, wrong = (sum(column) for column in zip(*meaning, strict=True))
+    assert caught >= 0.90 * attacks
+    assert wrong <= 0.01 * honest
 
 
 @needs_shared

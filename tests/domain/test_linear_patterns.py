@@ -30,7 +30,7 @@ def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
                 yield f"{module.name}.{name}", value
     for number, rule in enumerate(ALL):
         yield f"rule {number} {rule.code}", rule.pattern
-    yield from ((f"concept {name}", pattern) for name, pattern in concepts().items())
+    yield from ((f"concept {name}", sieve.pattern) for name, sieve in concepts().items())
     yield from ((f"shape {name}", pattern) for name, pattern in shapes())
 
 

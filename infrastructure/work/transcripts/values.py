@@ -88,6 +88,7 @@ class ImportedMessage:
     usage: Usage | None = None
     begins: bool = False
     ending: Ending | None = None
+    redacted: int = 0
 
     @property
     def line(self) -> int:
