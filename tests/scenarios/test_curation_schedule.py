@@ -177,7 +177,7 @@ def test_a_second_process_does_not_curate_beside_the_first(tmp_path: Path) -> No
         # The holder is dead, and this host can see it: nobody waits for the lease to run out.
         began = time.monotonic()
         assert book.curate().status == "committed"
-        assert time.monotonic() - began < 5.0
+        assert time.monotonic() - began < 25.0
 
 
 def test_a_lease_runs_out_on_the_clock_of_the_database(tmp_path: Path) -> None:
