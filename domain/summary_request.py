@@ -64,7 +64,9 @@ def _bounded(text: str) -> str:
     if len(text) <= MATERIAL_CHARS_MAX:
         return text
     half = MATERIAL_CHARS_MAX // 2
-    return f"{text[:half]}\n[... {len(text) - 2 * half:,} characters left out ...]\n{text[-half:]}"
+    # Cut between words: half of a path would be taken for a name of its own.
+    head, tail = text[:half].rsplit(None, 1)[0], text[-half:].split(None, 1)[-1]
+    return f"{head}\n[... {len(text) - len(head) - len(tail):,} characters left out ...]\n{tail}"
 
 
 def _line(part: Text | Reasoning | ToolCall | ToolResult | Media | Opaque) -> str:

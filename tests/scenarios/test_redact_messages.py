@@ -51,7 +51,7 @@ def test_on_no_file_holds_the_secret_and_the_event_counts_what_was_taken(tmp_pat
         assert "[redacted:" in json.loads(call["function"]["arguments"])["command"]
         with book.session("s").run() as run:
             # A retry is redacted the same way, so it is the same message.
-            assert len(run.append(MESSAGES, id="m")) == 5  # type: ignore[arg-type]
+            assert len(run.append(MESSAGES, id="m")) == 5
         assert book.verify().ok
     assert everywhere(tmp_path, TOKEN) == []
     assert everywhere(tmp_path, PASSWORD) == []
