@@ -10,6 +10,7 @@ import hashlib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .checks.lines import SEPARATOR, find_controls, find_line_breaks, find_separator, structure, trim
 from .checks.size import measure
@@ -57,6 +58,7 @@ def canonical_text(text: str) -> str:
     return text
 
 
+@lru_cache(maxsize=2_000)
 def is_canonical(entry: str) -> bool:
     """True when the text can be a line of the document exactly as it is."""
     return bool(entry) and canonical_text(entry) == entry and entry[0] != "\ufeff" and not structure(entry)

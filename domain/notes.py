@@ -287,7 +287,7 @@ class _Reader:
         fence = lines[at].text[:3]
         end = next(
             (n for n in range(at + 1, len(lines)) if lines[n].shape == "fence" and lines[n].text.startswith(fence)),
-            len(lines) - 1,
+            len(lines),  # never closed: the rest is code
         )
         inner = [line for line in lines[at + 1 : end] if line.shape != "blank"]
         last = self.pieces[-1] if self.pieces and self._lead_holds(self.pieces[-1]) else None

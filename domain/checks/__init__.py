@@ -11,6 +11,7 @@ encoded_payload, credential, duplicate, near_duplicate, too_many_entries, docume
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from ..catalogue import Finding
 from ..limits import MemoryLimits
@@ -40,6 +41,12 @@ def check_entry(text: str, source: Trust = "user", *, entry_chars_max: int = 1_0
     """
     if sized := find_size(text, entry_chars_max=entry_chars_max):
         return sized
+    return _entry(text, source)
+
+
+@lru_cache(maxsize=1_000)
+def _entry(text: str, source: Trust) -> tuple[Finding, ...]:
+    # Remembered, since an entry is asked about when it is proposed, planned, decided on, restored: a megabyte at most.
     return (*find_line_breaks(text), *find_controls(text), *find_separator(text), *_content(text, source))
 
 

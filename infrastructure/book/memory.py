@@ -33,9 +33,12 @@ class Memory:
         self._runtime.require_position(at)
         return Answer(remembering.show(self._runtime, self._publisher, revision, at))
 
-    def revisions(self) -> list[Answer]:
-        """Every committed revision: ``revision``, ``kind``, ``parent``, ``position``, ``time``, ``digest``."""
-        return [Answer(row) for row in remembering.revision_log(self._runtime)]
+    def revisions(self, limit: int | None = None, *, before: int | None = None) -> list[Answer]:
+        """Committed revisions, oldest first: ``revision``, ``kind``, ``parent``, ``position``, ``time``, ``digest``.
+
+        ``limit`` keeps the newest, ``before`` those of smaller numbers: a page of a long log.
+        """
+        return [Answer(row) for row in remembering.revision_log(self._runtime, limit, before)]
 
     def diff(self, a: int, b: int) -> Answer:
         """``added``, ``removed`` and ``changed`` entries from revision ``a`` to ``b``."""

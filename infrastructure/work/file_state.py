@@ -74,6 +74,17 @@ def file_state(document: MemoryDocument, look: FileLook, path: str) -> FileState
                 detail=f"{path} is gone, revision {number} stands in the log: 'minutebook memory restore {number}' "
                 "brings it back, 'minutebook memory sync' accepts that memory is empty now",
             )
+        # Also when it is the first one: a file that we wrote was not there before us.
+        case Bytes() if document.prepared is not None and look.digest == document.prepared.digest:
+            return FileState(
+                "clean",
+                path,
+                number,
+                look.digest,
+                expected,
+                detail=f"revision {document.prepared.number} is written and not yet committed",
+                warnings=look.warnings,
+            )
         case Bytes() if expected is None:
             return FileState(
                 "unadopted",
@@ -87,16 +98,6 @@ def file_state(document: MemoryDocument, look: FileLook, path: str) -> FileState
         case Bytes() if look.digest == expected:
             return FileState(
                 "clean", path, number, look.digest, expected, detail=_kept(document), warnings=look.warnings
-            )
-        case Bytes() if document.prepared is not None and look.digest == document.prepared.digest:
-            return FileState(
-                "clean",
-                path,
-                number,
-                look.digest,
-                expected,
-                detail=f"revision {document.prepared.number} is written and not yet committed",
-                warnings=look.warnings,
             )
         case Bytes():
             return FileState(

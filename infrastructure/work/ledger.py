@@ -25,8 +25,12 @@ Advance = Callable[[Connection], None]
 
 DriftKind = Literal["drift", "missing", "unadopted", "unreadable"]
 RECOVERY_ACTOR = "minutebook"
-_TAIL = 32
-"""Events read at a time from the end: the current revision is nearly always among them."""
+_TAIL = 2
+"""Events read first from the end: nearly always the current revision, prepared and committed. Then more at a time."""
+
+
+_SOON = 256
+"""Events after a preparation among which its commit is looked for: displaced revisions and drift may come between."""
 
 
 class Ledger:
@@ -44,9 +48,9 @@ class Ledger:
     def document(self) -> MemoryDocument:
         """The document as it stands, from the log alone and from no more of it than needed."""
         tail: list[LoggedEvent] = []
-        before = self.log.version(self.stream) + 1
+        before, size = self.log.version(self.stream) + 1, _TAIL
         while before > 1:
-            after = max(0, before - 1 - _TAIL)
+            after, size = max(0, before - 1 - size), size * 4
             tail[:0] = self.log.stream(self.stream, after=after, limit=before - 1 - after)
             before = after + 1
             document = fold(tail)
@@ -69,20 +73,27 @@ class Ledger:
         return None
 
     def committed(self, revision: Revision) -> bool:
-        """Whether a revision was committed: the answer follows soon after its preparation."""
-        for event in self.log.stream(self.stream, after=self._version_at(revision.position), limit=_TAIL * 8):
-            match event.body if event.known else None:
-                case RevisionCommitted(revision=number) | RevisionAbandoned(revision=number):
-                    if number == revision.number:
-                        return event.topic == RevisionCommitted.TOPIC
-                case _:
-                    pass
+        """Whether a revision was committed: the answer follows soon after its preparation, nearly always at once."""
+        after, size = self._version_at(revision.position), _TAIL
+        end = after + _SOON
+        while after < end:
+            events = self.log.stream(self.stream, after=after, limit=size)
+            for event in events:
+                match event.body if event.known else None:
+                    case RevisionCommitted(revision=number) | RevisionAbandoned(revision=number):
+                        if number == revision.number:
+                            return event.topic == RevisionCommitted.TOPIC
+                    case _:
+                        pass
+            if len(events) < size:
+                return False
+            after, size = events[-1].version, size * 4
         return False
 
     def _preparation(self, after: int, until: int) -> LoggedEvent | None:
         """The first ``RevisionPrepared`` with ``after < version <= until``."""
         while after < until:
-            events = self.log.stream(self.stream, after=after, limit=min(4, until - after))
+            events = self.log.stream(self.stream, after=after, limit=min(_TAIL, until - after))
             for event in events:
                 if event.topic == RevisionPrepared.TOPIC and event.known:
                     return event

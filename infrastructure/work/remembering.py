@@ -57,11 +57,13 @@ def unknown(revision: int) -> MemoryFault:
     )
 
 
-def revision_log(runtime: Runtime) -> list[dict[str, Any]]:
-    """Every committed revision, oldest first."""
+def revision_log(runtime: Runtime, limit: int | None, before: int | None) -> list[dict[str, Any]]:
+    """The committed revisions, oldest first: all, the newest ``limit``, those of numbers below ``before``."""
+    if limit is not None and limit < 0:
+        raise InputError(f"limit must be 0 or more, not {limit}", code="bad_option")
     with runtime.projections.reading("revisions") as (view, connection):
-        rows = revisions.log(view, connection, runtime.workspace)
-    return [_revision(row) for row in reversed(rows) if row.status == "committed"]
+        rows = revisions.log(view, connection, runtime.workspace, limit=limit, before=before)
+    return [_revision(row) for row in reversed(rows)]
 
 
 def _revision(row: RevisionRow) -> dict[str, Any]:

@@ -119,11 +119,25 @@ def show(tables: RevisionTables, connection: Connection, workspace: str, number:
 
 
 def log(
-    tables: RevisionTables, connection: Connection, workspace: str, *, limit: int | None = None, all: bool = False
+    tables: RevisionTables,
+    connection: Connection,
+    workspace: str,
+    *,
+    limit: int | None = None,
+    before: int | None = None,
+    all: bool = False,
 ) -> list[RevisionRow]:
-    """The committed revisions, newest first; with ``all`` also the prepared and abandoned ones."""
+    """The committed revisions, newest first; with ``all`` also the prepared and abandoned ones.
+
+    ``before`` only those of smaller numbers, ``limit`` so many.
+    """
     table = tables.revisions
-    statement = select(table).where(table.c.workspace == workspace).order_by(table.c.prepared.desc())
+    # Numbers rise with the positions, so that the index gives a page without sorting.
+    statement = (
+        select(table).where(table.c.workspace == workspace).order_by(table.c.revision.desc(), table.c.prepared.desc())
+    )
+    if before is not None:
+        statement = statement.where(table.c.revision < before)
     if not all:
         statement = statement.where(table.c.status == "committed")
     return [_revision(row) for row in connection.execute(statement if limit is None else statement.limit(limit))]

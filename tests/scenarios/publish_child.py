@@ -80,6 +80,7 @@ VERBS: dict[str, Callable[[Publisher, str], dict[str, Any]]] = {
     "restore": lambda publisher, number: change(publisher.restore(int(number))),
     "discard": lambda publisher, number: change(publisher.restore(int(number), discard_edit=True)),
     "rebuild": lambda publisher, _: {"wrote": publisher.rebuild_file()},
+    "import": lambda publisher, name: change(publisher.import_notes(Path(name).read_bytes())[1]),
     "recover": lambda publisher, _: recovered(publisher),
 }
 

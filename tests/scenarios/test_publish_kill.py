@@ -270,6 +270,49 @@ def test_a_kill_while_the_file_is_rebuilt_makes_no_revision(site: Site, point: s
     assert site.rows() == before
 
 
+@pytest.mark.parametrize("point", ["import.read", *PUBLISH[2:]])
+def test_a_kill_while_notes_are_imported_ends_in_agreement(site: Site, point: str, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_text("# Notes\n- One fact\n- Another fact\n")
+    assert site.run("import", str(notes), f"{point}=kill") == KILLED
+    site.recover_and_check()
+    assert site.run("import", str(notes)) == 0
+    site.check()
+    assert site.file.read_text() == "Entry 0.\n§\nEntry 1.\n§\nOne fact\n§\nAnother fact\n"
+
+
+@pytest.mark.parametrize("point", ["import.read", "import.displaced", *PUBLISH[2:]])
+def test_a_kill_while_the_edited_file_is_imported_never_loses_the_edit(site: Site, point: str) -> None:
+    edit = "Entry 0.\n§\nMine:\n- of several\n- lines\n".encode()
+    site.file.write_bytes(edit)
+    assert site.run("import", str(site.file), f"{point}=kill") == KILLED
+    assert site.run("recover") == 0
+    assert site.file.read_bytes() == edit or edit in site.known()
+    assert site.run("import", str(site.file)) == 0
+    site.check()
+    assert site.file.read_text() == "Entry 0.\n§\nMine: of several; lines\n"
+    assert edit in site.known()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE])
+@pytest.mark.parametrize(
+    "point", ["publish.prepared", "file.fsync_temp", "file.exchange", "file.fsync_folder", "publish.committed"]
+)
+def test_a_signal_that_ends_the_process_is_no_worse_than_a_kill(
+    site: Site, point: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    parked = tmp_path / "parked"
+    pid = site.start("publish", "New.", f"{point}=park({parked})")
+    _until(parked.exists)
+    os.kill(pid, number)
+    if number == signal.SIGPIPE:
+        parked.unlink()  # Python ignores it: the process goes on.
+        assert site.wait(pid) == 0
+    else:
+        assert site.wait(pid) == -number
+    site.recover_and_check()
+
+
 # --- kill, kill the recovery, recover, check
 
 UNDO = ["recover.locked", "recover.decided", "recover.abandoned", "recover.cleaned"]
@@ -295,7 +338,8 @@ def test_a_kill_of_the_recovery_of_a_written_revision_is_recovered(site: Site, p
 
 # --- the same through the public object, with its real projections (issue 2)
 
-WHOLE = ["publish.prepared", "file.read_base", "file.fsync_folder", "publish.committing", "publish.committed"]
+WHOLE = ["curate.leased", "curate.answered", "curate.decided", "publish.prepared", "file.read_base",
+         "file.fsync_folder", "publish.committing", "publish.committed"]  # fmt: skip
 STARTS = ["recover.locked", "recover.decided", "recover.committed", "recover.abandoned"]
 
 

@@ -85,10 +85,13 @@ def curate() -> None:
 
 
 @memory_app.command("log")
-def log() -> None:
-    """Every revision."""
+def log(
+    limit: Annotated[int | None, typer.Option(help="Only so many, the newest.")] = None,
+    before: Annotated[int | None, typer.Option(help="Only revisions of smaller numbers.")] = None,
+) -> None:
+    """Every revision, the oldest first."""
     out = state.output
-    found = state.look().memory.revisions()
+    found = state.look().memory.revisions(limit, before=before)
     if out.json:
         out.document(found)
     elif not found:

@@ -1,0 +1,132 @@
+"""Auditing a memory of 10,000 revisions: log, diff, show, blame, restore, each as an API call (issue 4, D9)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from run import Table
+
+from minutebook import Minutebook
+from minutebook.domain.catalogue import EntryFact, RevisionCommitted, RevisionPrepared
+from minutebook.domain.document import render
+from minutebook.domain.events import Envelope, Event, encode_payload
+from minutebook.domain.streams import document_stream
+
+BAR_MS = 10.0
+
+
+def fill(book: Minutebook, revisions: int, entries: int = 40) -> None:
+    """Revisions that each replace one entry of ``entries``, straight into the log; the file holds the last one."""
+    stream, when = document_stream("local"), datetime(2026, 1, 1, tzinfo=UTC)
+    facts: list[EntryFact] = []
+    texts: list[str] = []
+    base: str | None = None
+    pending: list[Event] = []
+    for number in range(1, revisions + 1):
+        fact = EntryFact(
+            entry=f"e{number:010x}", since=number, candidates=(f"k-{number}",), actor="model", trust="model"
+        )
+        text = f"The port of service {number % entries} is {1_000 + number}."
+        if len(facts) < entries:
+            facts.append(fact)
+            texts.append(text)
+        else:
+            facts[number % entries], texts[number % entries] = fact, text
+        data = render(texts)
+        digest = hashlib.sha256(data).hexdigest()
+
+        def envelope(version: int, number: int = number) -> Envelope:
+            return Envelope(stream, version, "local", when + timedelta(seconds=number), "curator")
+
+        pending += [
+            RevisionPrepared(
+                envelope=envelope(2 * number - 1),
+                payload=encode_payload({"entries": texts}),
+                revision=number,
+                kind="curated",
+                parent=number - 1,
+                base_digest=base,
+                digest=digest,
+                entries=tuple(facts),
+            ),
+            RevisionCommitted(envelope=envelope(2 * number), revision=number, digest=digest),
+        ]
+        base = digest
+        if len(pending) >= 1_000 or number == revisions:
+            book._runtime.log.append(pending)
+            pending = []
+    path = book._publisher.workspace.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(render(texts))
+    path.chmod(0o600)
+
+
+def timed(work: Callable[[int], object], times: int) -> float:
+    spent = []
+    for turn in range(times):
+        began = perf_counter()
+        work(turn)
+        spent.append((perf_counter() - began) * 1e3)
+    return median(spent)
+
+
+def measure(book: Minutebook, revisions: int, times: int = 21) -> dict[str, float]:
+    """The median of each audit call, in milliseconds."""
+    memory, middle = book.memory, revisions // 2
+    position = memory.revisions(limit=1, before=middle + 1)[0].position
+    return {
+        "log, the newest 50": timed(lambda _: memory.revisions(limit=50), times),
+        "log, 50 from the middle": timed(lambda _: memory.revisions(limit=50, before=middle), times),
+        "show": timed(lambda _: memory.show(), times),
+        "show, revision from the middle": timed(lambda turn: memory.show(middle + turn), times),
+        "show, as of a position": timed(lambda turn: memory.show(at=position + turn), times),
+        "diff of neighbours": timed(lambda turn: memory.diff(middle + turn, middle + turn + 1), times),
+        "diff of first and last": timed(lambda _: memory.diff(1, revisions), times),
+        "blame": timed(lambda _: memory.blame(), times),
+        "status": timed(lambda _: memory.status(), times),
+        # Two of them in turn, so that each changes the memory.
+        "restore": timed(lambda turn: memory.restore(middle + turn), times),
+    }
+
+
+def disk(folder: Path, turn: int) -> None:
+    """What a restore asks of the disk, by plain means."""
+    connection = sqlite3.connect(folder / "floor.db", isolation_level=None)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("CREATE TABLE IF NOT EXISTS t (a)")
+    for _ in range(2):
+        connection.execute("INSERT INTO t VALUES (?)", (b"x" * 3_000,))
+        with (folder / "floor.txt").open("wb") as file:
+            file.write(b"x" * 3_000)
+            os.fsync(file.fileno())
+    connection.close()
+
+
+def run(quick: bool) -> Iterator[Table]:
+    revisions = 1_000 if quick else 10_000
+    with tempfile.TemporaryDirectory() as folder, Minutebook.open(Path(folder), automatic=False) as book:
+        fill(book, revisions)
+        began = perf_counter()
+        book.memory.revisions(limit=1)
+        caught_up = (perf_counter() - began) * 1e3
+        whole = timed(lambda _: book.memory.revisions(), 3)
+        found = measure(book, revisions)
+        found["floor of a restore: two durable commits, two fsyncs"] = timed(partial(disk, Path(folder)), 11)
+    table = Table(
+        f"Auditing a memory of {revisions:,} revisions, 40 entries each (p50)", ("call", "ms", "of the bar of 10 ms")
+    )
+    table.rows = [(name, spent, spent / BAR_MS) for name, spent in found.items()]
+    table.remarks = [
+        f"Catching up once with {revisions:,} revisions: {caught_up:,.0f} ms; the whole log as a list: {whole:,.0f} ms."
+    ]
+    yield table

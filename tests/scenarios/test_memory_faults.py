@@ -1,0 +1,350 @@
+"""The rows of the fault matrix that concern memory and its file, each with its tests (reliability.md 3.1 and 3.4).
+
+``ROWS`` is the table; docs/explanation/crash-and-recovery.md shows it, and a test holds the two together. What no other
+module drives stands below.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import os
+import resource
+import stat
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minutebook import Minutebook, MinutebookError
+from minutebook.domain.errors import StreamConflict
+from minutebook.infrastructure.store.failpoints import POINTS, armed
+from minutebook.infrastructure.work import replacement
+
+# ruff: noqa: E501 - the table is read in rows
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs" / "explanation" / "crash-and-recovery.md"
+
+KILL, RACES, PUBLISHER = "test_publish_kill", "test_publish_races", "test_publisher"
+WORKSPACE, FAULTS, SCHEDULE = "test_workspace", "test_memory_faults", "test_curation_schedule"
+PUBLISHING = (KILL, "test_a_kill_while_publishing_ends_in_agreement")
+CURATION = (KILL, "test_a_proposal_of_a_run_that_succeeded_survives_the_kill_of_its_curation")
+
+ROWS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
+    "M01": ("a call is received, nothing stored", (("test_memory_calls", "test_a_call_of_each_shape_is_taken_and_its_id_makes_it_idempotent"),)),
+    "M02": ("a candidate of an open run", ((FAULTS, "test_a_candidate_of_a_run_that_died_is_withdrawn"),)),
+    "M03": ("the success of a run and its candidates", ((FAULTS, "test_a_run_succeeds_with_its_candidates_or_not_at_all"),)),
+    "M04": ("recorded, not acknowledged", ((FAULTS, "test_the_retry_of_what_was_recorded_adds_nothing"),)),
+    "M05": ("a curation holds its lease", (CURATION, (SCHEDULE, "test_a_second_process_does_not_curate_beside_the_first"))),
+    "M06-M07": ("the curator is asked, has answered", (CURATION, (SCHEDULE, "test_a_curator_that_hangs_costs_an_append_and_a_context_nothing"))),
+    "M08": ("the answer is refused", (CURATION, ("test_memory_path", "test_what_keeps_failing_is_set_aside_and_named"))),
+    "M09-M22": ("each step of publishing", (PUBLISHING, (KILL, "test_a_kill_while_the_first_file_is_made_ends_in_agreement"))),
+    "M23": ("an edit while a revision is prepared", ((KILL, "test_an_edit_while_a_dead_process_left_a_revision_prepared_is_drift_and_stays"),)),
+    "M24": ("an edit in the last microsecond", ((KILL, "test_an_edit_in_the_last_microsecond_before_a_kill_becomes_a_displaced_revision"), (RACES, "test_an_edit_at_any_moment_is_in_the_file_or_in_the_log"))),
+    "M25": ("recovery beside a live commit", ((KILL, "test_a_recovery_never_disturbs_a_live_commit_and_takes_over_a_dead_one"),)),
+    "M26": ("a crash in the recovery", ((KILL, "test_a_kill_of_the_recovery_of_an_unwritten_revision_is_recovered"), (KILL, "test_a_kill_of_the_recovery_of_a_written_revision_is_recovered"))),
+    "F01-F11": ("a failing fsync, rename, write", ((PUBLISHER, "test_a_call_that_fails_before_the_rename_changes_nothing"), (PUBLISHER, "test_a_call_that_fails_after_the_rename_is_in_doubt_until_recovery_decides"))),
+    "F12": ("a full disk in a batch", (("test_contention", "test_a_full_disk_keeps_nothing_of_the_write_and_goes_on_when_there_is_room"),)),
+    "F13-F14": ("not writable, another owner", ((WORKSPACE, "test_a_folder_that_may_not_be_written_is_refused_before_anything_is_prepared"), (PUBLISHER, "test_a_file_that_could_not_be_given_back_is_refused_before_anything_is_prepared"))),
+    "F15": ("stale and foreign names", ((WORKSPACE, "test_names_that_only_look_like_ours_are_not_ours"), (WORKSPACE, "test_a_stale_temp_file_is_in_nobodys_way_and_displaced_bytes_are_never_overwritten"))),
+    "F16": ("a symbolic link", ((WORKSPACE, "test_a_symbolic_link_is_refused_wherever_it_leads"), (RACES, "test_a_link_put_in_the_place_of_the_file_is_put_back_and_never_followed"))),
+    "F17": ("a folder, FIFO, socket, device", ((WORKSPACE, "test_whatever_is_no_regular_file_is_refused_at_once"),)),
+    "F18": ("a hard link", ((PUBLISHER, "test_a_hard_link_is_warned_of_and_the_other_name_keeps_the_old_text"),)),
+    "F19": ("file or folder deleted, replaced", ((PUBLISHER, "test_a_missing_file_is_not_an_empty_one_and_is_never_made_again_in_silence"), (RACES, "test_a_folder_that_is_replaced_meanwhile_is_never_taken_for_ours"))),
+    "F20": ("mode, owner, access list", ((PUBLISHER, "test_mode_and_owner_stay_as_they_were"), (PUBLISHER, "test_an_access_list_stays_as_it_was"))),
+    "F21": ("line ends, BOM, NUL, invalid UTF-8", (("test_memory_files", "test_a_file_is_synced_fixed_or_refused_as_written_down"), (PUBLISHER, "test_harmless_differences_are_named_and_accepted_with_fix"))),
+    "F22": ("100 MB, a million entries", ((WORKSPACE, "test_a_file_of_100_megabytes_is_refused_without_being_read"), (FAULTS, "test_a_million_entries_are_refused_in_a_moment"))),
+    "F25": ("locked for a second, a minute, by a dead one", ((WORKSPACE, "test_a_second_holder_is_told_who_to_wait_for_and_how_long"), (WORKSPACE, "test_the_lock_dies_with_its_process"))),
+    "F30": ("a clock that jumps", ((FAULTS, "test_a_clock_that_jumps_decides_no_order_of_revisions"), (SCHEDULE, "test_a_lease_runs_out_on_the_clock_of_the_database"))),
+    "F31": ("two engines, a fork", ((KILL, "test_writers_in_several_processes_lose_no_update"), (WORKSPACE, "test_a_child_forked_under_the_lock_neither_holds_it_nor_lets_go_of_it"))),
+    "F32": ("signals at a step", ((KILL, "test_a_signal_that_ends_the_process_is_no_worse_than_a_kill"), (FAULTS, "test_an_interrupt_at_a_step_leaves_agreement"))),
+    "F33": ("no file descriptors left", ((FAULTS, "test_a_process_without_descriptors_fails_cleanly_and_goes_on_later"),)),
+    "F35": ("other spellings of the name", ((FAULTS, "test_another_spelling_of_the_name_is_another_file"),)),
+    "F36": ("an older database under a newer file", ((PUBLISHER, "test_an_older_database_under_a_newer_file_is_drift_and_overwrites_nothing"),)),
+    "F37": ("power loss: all subsets of what was not synced", ((FAULTS, "test_no_power_loss_leaves_a_torn_file_or_a_commit_without_its_file"),)),
+}  # fmt: skip
+"""Row: what happens, and (module, test) of each test that drives it."""
+
+NOT_DRIVEN = {"F24": "a network file system", "F34": "Windows and macOS"}
+"""Rows that no test of ours drives, and the page says so."""
+
+
+def test_every_row_names_tests_that_there_are() -> None:
+    there: dict[str, set[str]] = {}
+    for path in HERE.parent.rglob("test_*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        there[path.stem] = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    missing = [(row, test) for row, (_, tests) in ROWS.items() for module, test in tests if test not in there[module]]
+    assert missing == []
+
+
+def test_every_failpoint_of_memory_belongs_to_a_row_of_the_table() -> None:
+    covered = set()
+    for row in ROWS:
+        first, _, last = row.partition("-")
+        letter, numbers = first[0], range(int(first[1:]), int((last or first)[1:]) + 1)
+        covered |= {f"{letter}{number:02}" for number in numbers}
+    rows = {row.split()[0] for row in POINTS.values()}
+    wanted = {part for row in rows for part in row.split("-") if part[0] in "MF"}
+    assert wanted <= covered
+
+
+def test_the_page_shows_the_table() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for row, (what, tests) in ROWS.items():
+        assert (
+            f"| {row} | {what} | {', '.join(f'`{module}`' for module in dict.fromkeys(m for m, _ in tests))} |" in page
+        )
+    for row, what in NOT_DRIVEN.items():
+        assert f"{row} ({what})" in page
+
+
+# --- M01 to M04
+
+
+def add(text: str) -> dict[str, str]:
+    return {"operation": "add", "text": text}
+
+
+def topics(book: Minutebook) -> list[str]:
+    return [event.type for event in book.log()]
+
+
+def test_a_candidate_of_a_run_that_died_is_withdrawn(tmp_path: Path) -> None:
+    pid = os.fork()
+    if pid == 0:
+        book = Minutebook.open(tmp_path, automatic=False)
+        run = book.session("s").run()
+        run.memory(add("The build needs make 4.3 or newer."))
+        os._exit(0)
+    os.waitpid(pid, 0)
+    with Minutebook.open(tmp_path, automatic=False) as book:
+        assert topics(book)[-2:] == ["RunInterrupted", "CandidateWithdrawn"]
+        assert book.curate().status == "nothing"
+        assert book.memory.entries() == []
+
+
+def test_a_run_succeeds_with_its_candidates_or_not_at_all(tmp_path: Path) -> None:
+    with Minutebook.open(tmp_path, automatic=False) as book:
+        run = book.session("s").run()
+        run.append({"role": "user", "content": "Note both."})
+        for text in ("Tests run with pytest.", "Releases are cut on Fridays."):
+            run.memory(add(text))
+        log, append = book._runtime.log, book._runtime.log.append
+
+        def fails(events: Any, **options: Any) -> Any:
+            def within(connection: Any, positions: Any) -> None:
+                raise OSError("the disk is full")
+
+            return append(events, **{**options, "within": within})
+
+        log.append = fails  # type: ignore[method-assign]
+        with pytest.raises((OSError, MinutebookError)):
+            run.succeed()
+        log.append = append  # type: ignore[method-assign]
+        assert not {"RunSucceeded", "CandidateAdmitted"} & set(topics(book))
+        run.succeed()
+        assert topics(book)[-3:] == ["RunSucceeded", "CandidateAdmitted", "CandidateAdmitted"]
+
+
+def test_the_retry_of_what_was_recorded_adds_nothing(tmp_path: Path) -> None:
+    with Minutebook.open(tmp_path, automatic=False) as book:
+        run = book.session("s").run()
+        first = run.memory(add("Tests run with pytest."), call_id="c1")
+        again = run.memory(add("Tests run with pytest."), call_id="c1")
+        assert again.candidate == first.candidate
+        held = run.memory(add("Releases are cut on Fridays."), "tool").candidate
+        run.succeed()
+        with pytest.raises(MinutebookError) as closed:
+            run.succeed()
+        assert closed.value.code == "run_closed"
+        book.memory.approve(held)
+        with pytest.raises(MinutebookError) as decided:
+            book.memory.approve(held)
+        assert decided.value.code == "not_quarantined"
+        counted = topics(book)
+        assert (counted.count("CandidateProposed"), counted.count("CandidateApproved")) == (2, 1)
+
+
+# --- F22, F30, F32, F33, F35
+
+
+def test_a_million_entries_are_refused_in_a_moment(tmp_path: Path) -> None:
+    with Minutebook.open(tmp_path, automatic=False) as book:
+        book.memory.import_notes(b"- One fact\n")
+        file = book._publisher.workspace.path
+        file.write_bytes(b"a\n\xc2\xa7\n" * 199_999)
+        began = datetime.now(UTC)
+        with pytest.raises(MinutebookError) as refusal:
+            book.memory.sync(fix=True)
+        assert refusal.value.code == "memory_invalid"
+        file.write_bytes(b"a\n\xc2\xa7\n" * 1_000_000)
+        with pytest.raises(MinutebookError) as larger:
+            book.memory.sync(fix=True)
+        assert larger.value.code == "memory_too_large"
+        assert datetime.now(UTC) - began < timedelta(seconds=20)
+
+
+@pytest.mark.parametrize("step", [timedelta(hours=-1), timedelta(0), timedelta(days=3_650)])
+def test_a_clock_that_jumps_decides_no_order_of_revisions(tmp_path: Path, step: timedelta) -> None:
+    now = [datetime(2026, 1, 1, tzinfo=UTC)]
+    with Minutebook.open(tmp_path, clock=lambda: now[0], automatic=False) as book:
+        for number in range(4):
+            with book.session(f"s{number}").run() as run:
+                run.memory(add(f"Server {number} stands in rack {number}"))
+            assert book.curate().status == "committed"
+            now[0] += step
+        assert [row.revision for row in book.memory.revisions()] == [1, 2, 3, 4]
+        assert book.memory.status().state == "clean"
+        assert len(book.memory.show(2).entries) == 2
+        assert book.memory.restore(1).revision == 5
+        assert book.verify().ok
+
+
+@pytest.mark.parametrize("point", ["publish.prepared", "file.fsync_temp", "file.fsync_folder", "publish.commit"])
+def test_an_interrupt_at_a_step_leaves_agreement(tmp_path: Path, point: str) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with Minutebook.open(tmp_path, automatic=False) as book:
+        with book.session("s").run() as run:
+            run.memory(add("Tests run with pytest."))
+        with armed(point, interrupt), pytest.raises(KeyboardInterrupt):
+            book.curate()
+        assert book.curate().status in ("committed", "nothing")
+        assert [entry.text for entry in book.memory.entries()] == ["Tests run with pytest."]
+        assert book.memory.status().state == "clean"
+        assert book.verify().ok
+        assert [path.name for path in book._publisher.workspace.path.parent.iterdir()] == ["MEMORY.md"]
+
+
+def test_a_process_without_descriptors_fails_cleanly_and_goes_on_later(tmp_path: Path) -> None:
+    with Minutebook.open(tmp_path, automatic=False) as book:
+        book.memory.import_notes(b"- One fact\n")
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        held = []
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 8, hard))
+            with pytest.raises(OSError, match="Too many open files"):
+                for _ in range(100):
+                    held.append(os.open("/dev/null", os.O_RDONLY))
+            with pytest.raises(MinutebookError) as refusal:
+                book.memory.import_notes(b"- Another fact\n")
+        finally:
+            for descriptor in held:
+                os.close(descriptor)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert refusal.value.code in {"memory_busy", "bad_workspace", "store_unavailable", "store_failed"}, (
+            refusal.value
+        )
+        assert book.memory.import_notes(b"- Another fact\n").changed
+        assert book.memory.status().state == "clean"
+
+
+@pytest.mark.parametrize("name", ["memory.md", "Memory.md", "MEMORY.MD", "ＭＥＭＯＲＹ.md"])
+def test_another_spelling_of_the_name_is_another_file(tmp_path: Path, name: str) -> None:
+    with Minutebook.open(tmp_path, automatic=False) as book:
+        folder = book._publisher.workspace.path.parent
+        folder.mkdir(parents=True)
+        (folder / name).write_text("Somebody else's notes\n")
+        if (folder / "MEMORY.md").exists():
+            pytest.skip("this file system takes the two names for one")
+        assert book.memory.status().state == "clean"
+        book.memory.import_notes(b"- One fact\n")
+        assert (folder / name).read_text() == "Somebody else's notes\n"
+        assert (folder / "MEMORY.md").read_text() == "One fact\n"
+
+
+# --- F37: what the disk may hold after a power loss
+
+
+def trace(book: Minutebook, monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) -> list[str]:
+    """The calls of one publication that matter to a disk, in their order, taken from the real ones."""
+    calls: list[str] = []
+    fsync, append = os.fsync, book._runtime.log.append
+
+    def synced(descriptor: int) -> None:
+        calls.append("sync folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "sync file")
+        fsync(descriptor)
+
+    def appended(events: Any, **options: Any) -> Any:
+        answer = append(events, **options)
+        calls.extend(f"durable {type(event).__name__}" for event in events)
+        return answer
+
+    def renaming(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def renamed(*arguments: Any, **options: Any) -> Any:
+            answer = call(*arguments, **options)
+            calls.append(name)
+            return answer
+
+        return renamed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(replacement.os, "fsync", synced)
+        patched.setattr(replacement, "exchange", renaming("exchange", replacement.exchange))
+        patched.setattr(replacement.os, "replace", renaming("exchange", os.replace))
+        patched.setattr(replacement.os, "link", renaming("link", os.link))
+        patched.setattr(replacement.os, "rename", renaming("exchange", os.rename))
+        patched.setattr(book._runtime.log, "append", appended)
+        change()
+    return calls
+
+
+def disks(calls: list[str]) -> set[tuple[bool, bool, str]]:
+    """Every (prepared, committed, content under the name) that a disk may hold when the power goes at any step.
+
+    What was not synced may be there or not, each by itself; a file that was not synced may be torn.
+    """
+    found = set()
+    for cut in range(len(calls) + 1):
+        done = calls[:cut]
+        prepared, committed = "durable RevisionPrepared" in done, "durable RevisionCommitted" in done
+        file_synced = "sync file" in done
+        moved = "exchange" in done
+        last_move = len(done) - 1 - done[::-1].index("exchange") if moved else -1
+        move_synced = moved and "sync folder" in done[last_move:]
+        for there in {move_synced, moved}:
+            content = "old" if not there else "new" if file_synced else "torn"
+            found.add((prepared, committed, content))
+    return found
+
+
+def test_no_power_loss_leaves_a_torn_file_or_a_commit_without_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Minutebook.open(tmp_path, automatic=False) as book:
+        book.memory.import_notes(b"- One fact\n")
+        calls = trace(book, monkeypatch, lambda: book.memory.import_notes(b"- Another fact\n"))
+    assert {"sync file", "exchange", "sync folder"} <= set(calls), calls
+    states = disks(calls)
+    assert (True, True, "new") in states
+    for prepared, committed, content in states:
+        assert content != "torn"
+        assert content == "old" or prepared, "a new file is always announced: recovery knows it"
+        assert content == "new" or not committed, "what is committed is on the disk"
+    # Without the one or the other sync there are bad states: the model can tell the difference.
+    for left_out in ("sync file", "sync folder"):
+        worse = disks([call for call in calls if call != left_out])
+        assert any(c == "torn" or (done and c == "old") for _, done, c in worse), left_out
+    assert list(itertools.chain(calls)) == calls
+
+
+def test_a_stream_that_moved_refuses_the_end_of_a_run_as_a_whole(tmp_path: Path) -> None:
+    with Minutebook.open(tmp_path, automatic=False) as book:
+        run = book.session("s").run()
+        run.memory(add("Tests run with pytest."))
+        append = book._runtime.log.append
+
+        def conflicting(events: Any, **options: Any) -> Any:
+            raise StreamConflict("somebody was first")
+
+        book._runtime.log.append = conflicting  # type: ignore[method-assign]
+        with pytest.raises(MinutebookError) as refusal:
+            run.succeed()
+        book._runtime.log.append = append  # type: ignore[method-assign]
+        assert refusal.value.code == "run_closed"
+        assert "CandidateAdmitted" not in topics(book)
