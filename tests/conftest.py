@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import signal
 import sqlite3
 import tempfile
 import warnings
@@ -28,6 +29,12 @@ from minutebook.domain.streams import message_stream
 from minutebook.infrastructure.store.database import Database
 
 _names = itertools.count(1)
+
+
+def pytest_configure() -> None:
+    """A shell starts what it runs in the background with SIGINT ignored; the tests of Ctrl-C need it heard."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -125,13 +125,14 @@ class Database:
     @contextmanager
     def _viewing(self) -> Iterator[Connection]:
         self._check_open()
-        with self.views.connect() as connection:
-            try:
+        try:
+            with self.views.connect() as connection:
                 yield connection
-            finally:
-                # Given back after close(), it would wait in a pool that nobody empties any more.
-                if self._closed:
-                    connection.detach()
+        finally:
+            # Given back while or after close() emptied the pool, it would wait there for nobody. Asked only now:
+            # before it is given back, close() might still come in between.
+            if self._closed:
+                self.views.pool.dispose()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -144,8 +145,10 @@ class Database:
             if self._writer is not None:
                 writer, self._writer = self._writer, None
                 writer.close()
-            self.engine.dispose()
-            self.views.dispose()
+            # The pools and not the engines: an engine would begin a new pool, and what a thread still holds
+            # would come back to the old one.
+            self.engine.pool.dispose()
+            self.views.pool.dispose()
             if self._anchor is not None:
                 self._anchor.close()
         _LIVE.discard(self)

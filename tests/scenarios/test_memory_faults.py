@@ -7,6 +7,7 @@ module drives stands below.
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
 import os
 import resource
@@ -228,8 +229,8 @@ def test_a_process_without_descriptors_fails_cleanly_and_goes_on_later(tmp_path:
         held = []
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 8, hard))
-            with pytest.raises(OSError, match="Too many open files"):
-                for _ in range(100):
+            with contextlib.suppress(OSError):  # until there are none left
+                while True:
                     held.append(os.open("/dev/null", os.O_RDONLY))
             with pytest.raises(MinutebookError) as refusal:
                 book.memory.import_notes(b"- Another fact\n")

@@ -140,7 +140,7 @@ def test_the_beginning_of_an_id_is_enough_when_it_is_the_only_one(command: Any, 
     # And what both begin with names both, and makes no session; three characters are too few to mean anything
     told = command("session", "show", "build", "--json").refusal
     assert told["error"] == "unknown_session"
-    assert "build-42, build-43" in told["message"]
+    assert "build-42, build-42-fork, build-43" in told["message"]
     assert command("session", "show", "sho", "--json").refusal["error"] == "unknown_session"
     assert [row["session"] for row in command("session", "list", "--json").answer] == listed
 

@@ -188,32 +188,32 @@ def test_a_code_that_is_no_finding_cannot_be_let_pass(tmp_path: Path) -> None:
         assert refused(lambda: book.memory.sync(allow=("control_character",))) == "bad_option"
 
 
-def test_a_curator_that_invents_entries_is_refused_and_what_it_passes_over_is_set_aside(tmp_path: Path) -> None:
-    # given a curator that takes in one candidate, never the other, and would like to add things of its own
+def test_what_a_curator_says_in_its_own_words_is_marked_shared_and_what_it_passes_over_is_set_aside(
+    tmp_path: Path,
+) -> None:
+    # given a curator with words of its own, and one that takes in one candidate and never the other
     import json
 
-    def inventive(request: Any) -> str:
+    def rewriting(request: Any) -> str:
         known = [entry.text for entry in request.entries]
-        return json.dumps([*known, f"The moon is made of cheese number {len(known)}."])
+        return json.dumps([*known, "GNU make, 4.3 or newer, is wanted here."])
 
     def picky(request: Any) -> str:
         known = [entry.text for entry in request.entries]
-        wanted = [c.operation.text for c in request.candidates if "make" in c.operation.text]
+        wanted = [c.operation.text for c in request.candidates if "package" in c.operation.text]
         return json.dumps([*known, *wanted])
 
     settings = Settings(curation_attempts_max=3)
-    with Minutebook.open(tmp_path, settings=settings, curator=inventive, automatic=False) as book:
-        book.memory.propose({"operation": "add", "text": "The build needs make 4.3."})
-        answer = book.curate()
-        assert answer.status == "rejected"
-        assert {reason["check"] for reason in answer.reasons} == {"unsourced"}
-        assert book.memory.entries() == []
+    with Minutebook.open(tmp_path, settings=settings, curator=rewriting, automatic=False) as book:
+        named = book.memory.propose({"operation": "add", "text": "The build needs make 4.3."}).candidate
+        assert book.curate().status == "committed"
+        (line,) = book.memory.blame()
+        assert (line.shared, list(line.candidates)) == (True, [named])  # D4: its blame is the inputs of the job
     with Minutebook.open(tmp_path, settings=settings, curator=picky, automatic=False) as book:
         stubborn = book.memory.propose({"operation": "add", "text": "Releases are cut on Fridays."}).candidate
-        assert book.curate().status == "committed"
         for number in range(4):
             book.memory.propose({"operation": "add", "text": f"The package named p{number} needs make 4.{number + 4}."})
-            book.curate()
+            assert book.curate().status == "committed"
         assert stubborn in book.memory.status().set_aside
 
 
