@@ -12,12 +12,16 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from .summary import Material
+from .summary_safety import redact_credentials
+from .words import words
 
 Kind: TypeAlias = Literal["path", "url", "id", "number"]
 
 NAME_CHARS_MAX = 160
 WORDS_MAX = 200_000
-SEEN_MAX = 24
+ASKED_WEIGHT = 2
+"""How many outputs a word of the user's own is worth, when names out of outputs are ranked."""
+SEEN_MAX = 64
 """Names that nobody said and no tool was called with: a few of those that came up most."""
 
 _STRIP = "`'\"“”‘’«»()[]{}<>,;:!?*|=…"
@@ -38,6 +42,9 @@ _NUMBER = re.compile(
 _SNAKE = re.compile(r"[A-Za-z_$][\w$]{1,60}_[\w$]{1,60}(?:\(\))?")
 _HUMP = re.compile(r"[A-Za-z]{0,20}[a-z]{1,30}[A-Z][A-Za-z0-9]{1,60}(?:\(\))?")
 _DOTTED = re.compile(r"[A-Za-z_]\w{1,40}(?:(?:\.|::)[A-Za-z_]\w{0,40}){1,5}(?:\(\))?")
+_SEPARATOR = re.compile(r"[_.#:()-]+")
+_SPOKEN_PIECE = re.compile(r"|[A-Za-z$]{1,60}\d{0,2}|\d{1,10}|[A-Z]{1,4}\d{1,5}")
+_PART = re.compile(r"[A-Z]?[a-z]{2,40}|[A-Z]{2,40}")
 _FLAG = re.compile(r"--[a-z][a-z0-9-]{1,40}")
 
 
@@ -47,10 +54,9 @@ def kind_of(word: str) -> Kind | None:
         return None
     if word.startswith(("http://", "https://")):
         return "url"
-    if "/" in word and not word.startswith("//") and not any(c in word for c in ">$\\;&|`\"'()"):
+    if "/" in word and not word.startswith("//") and not any(c in word for c in "<>$\\;&|`\"'()?"):
         pieces = [piece for piece in word.split("/") if piece]
-        wordlike = len(pieces) == 2 and all(piece.isalpha() for piece in pieces) and not word.startswith(("/", "."))
-        return "path" if pieces and any(c.isalpha() for c in word) and not wordlike else None
+        return "path" if pieces and any(c.isalpha() for c in word) and not _alternatives(word, pieces) else None
     for pattern in (_UUID, _HEX, _TICKET, _SNAKE, _HUMP, _FLAG):
         if pattern.fullmatch(word):
             return "id"
@@ -61,16 +67,33 @@ def kind_of(word: str) -> Kind | None:
     return "id" if _DOTTED.fullmatch(word) else None
 
 
+def _alternatives(word: str, pieces: Sequence[str]) -> bool:
+    """True for what prose sets side by side: and/or, Q3/Q4, Ann/Bob/Carol, and for a scheme without an address."""
+    if word.startswith(("/", ".", "~")) or any("." in piece for piece in pieces):
+        return False
+    spoken = len(pieces) == 2 and all(piece.isalpha() for piece in pieces)
+    return spoken or word.endswith("://") or all(piece[0].isupper() for piece in pieces)
+
+
 def names(text: str) -> Iterable[tuple[str, Kind]]:
     """The identifiers of a text in order, with repetition."""
     for word in text.split(None, WORDS_MAX)[:WORDS_MAX]:
-        if word.endswith("…"):
-            continue  # cut off: half a name is none
-        bare = word.strip(_STRIP).rstrip(".").removesuffix("'s")
+        if word.endswith("…") or "</" in word or "/>" in word:
+            continue  # cut off: half a name is none; and a tag of a markup is none either
+        bare = _file_of(word.strip(_STRIP).rstrip(".").removesuffix("'s"))
         if "=" in bare and "://" not in bare:
             bare = bare.rpartition("=")[2].strip(_STRIP)
         if (kind := kind_of(bare)) is not None:
             yield bare, kind
+
+
+def _file_of(word: str) -> str:
+    """The file of ``src/app.py:12`` or ``app.ts(8,22)``, as a search or a compiler points into it; else the word."""
+    for mark in (":", "("):
+        file, _, place = word.partition(mark)
+        if place[:1].isdigit() and _FILE.fullmatch(file.rpartition("/")[2]):
+            return file
+    return word
 
 
 def ledger(messages: Sequence[Material]) -> tuple[tuple[str, Kind], ...]:
@@ -91,25 +114,40 @@ def ledger(messages: Sequence[Material]) -> tuple[tuple[str, Kind], ...]:
 
 
 def _seen(messages: Sequence[Material]) -> list[tuple[str, Kind]]:
-    """Names that stood in outputs, those in most outputs first, later before earlier."""
+    """Names that stood in outputs: first those that share a word with what the user asked, or came up in many."""
+    asked = frozenset(word for message in messages if message.role == "user" for word in words(message.said))
     found: dict[str, tuple[int, int, Kind]] = {}
     for number, message in enumerate(messages):
         for name, kind in dict(names(message.outputs)).items():
             if _speaks(name, kind):
                 found[name] = (found.get(name, (0, 0, kind))[0] + 1, number, kind)
-    ranked = sorted(found.items(), key=lambda item: (-item[1][0], -item[1][1], item[0]))
-    return [(name, kind) for name, (_, _, kind) in ranked[:SEEN_MAX]]
+    scores = {name: count + ASKED_WEIGHT * len(asked & _parts(name)) for name, (count, _, _) in found.items()}
+    ranked = sorted(found.items(), key=lambda item: (-scores[item[0]], -item[1][1], item[0]))
+    chosen = ((name, messages[number].outputs, kind) for name, (_, number, kind) in ranked[: 2 * SEEN_MAX])
+    return [(name, kind) for name, outputs, kind in chosen if _open(name, outputs)][:SEEN_MAX]
+
+
+def _open(name: str, outputs: str) -> bool:
+    """False for a name that the words around it make a credential: alone in a list it would not be known as one."""
+    place = outputs.find(name)
+    around = outputs[max(place - 80, 0) : place + len(name) + 80]
+    return name in redact_credentials(around)[0]
+
+
+def _parts(name: str) -> frozenset[str]:
+    """The words that a name is made of: ``src/userBudget.ts`` of user, budget."""
+    return frozenset(words(" ".join(_PART.findall(name))))
 
 
 def _speaks(name: str, kind: Kind) -> bool:
-    """True for a name that a person could read aloud. A key out of an output, without the words around it by which it
-    would be known as one, is opaque; numbers there are too many of."""
+    """True for a name that a person could read aloud: words and numbers, not an opaque key. Of bare numbers there are
+    too many."""
     match kind:
         case "path":
             return "=" not in name and "@" not in name
         case "url":
             return not any(mark in name for mark in "?@#")
         case "id":
-            return not any(character.isdigit() for character in name)
+            return all(_SPOKEN_PIECE.fullmatch(piece) for piece in _SEPARATOR.split(name))
         case "number":
             return False

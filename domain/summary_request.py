@@ -14,7 +14,7 @@ from .tokens import ESTIMATE, Counter, estimate
 MATERIAL_CHARS_MAX = 6_000
 """Of one message's text in the material; more is shown by its beginning and its end."""
 
-GLIMPSE_CHARS_MAX = 1_500
+GLIMPSE_CHARS_MAX = 4_000
 """Of each tool output, searched for names."""
 
 REQUIRED_SHARE = 0.7
@@ -52,17 +52,21 @@ def material(message: Message) -> Material:
 
 
 def _glimpse(output: str) -> str:
-    """The beginning and the end of an output: cheap to look through, whatever its size."""
+    """The beginning and the end of an output in whole words: cheap to look through, whatever its size."""
     if len(output) <= GLIMPSE_CHARS_MAX:
         return output
-    return f"{output[: GLIMPSE_CHARS_MAX * 2 // 3]} … {output[-GLIMPSE_CHARS_MAX // 3 :]}"
+    head = output[: GLIMPSE_CHARS_MAX * 2 // 3]
+    tail = output[-GLIMPSE_CHARS_MAX // 3 :]
+    return f"{' '.join(head.split()[:-1])} … {' '.join(tail.split()[1:])}"
 
 
 def _bounded(text: str) -> str:
     if len(text) <= MATERIAL_CHARS_MAX:
         return text
     half = MATERIAL_CHARS_MAX // 2
-    return f"{text[:half]}\n[... {len(text) - 2 * half:,} characters left out ...]\n{text[-half:]}"
+    # Cut between words: half of a path would be taken for a name of its own.
+    head, tail = text[:half].rsplit(None, 1)[0], text[-half:].split(None, 1)[-1]
+    return f"{head}\n[... {len(text) - len(head) - len(tail):,} characters left out ...]\n{tail}"
 
 
 def _line(part: Text | Reasoning | ToolCall | ToolResult | Media | Opaque) -> str:

@@ -27,58 +27,64 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     # --- context
-    context_window: int = Field(200_000, ge=1, description="Tokens that the model takes in one request.")
+    context_window: int = Field(default=200_000, ge=1, description="Tokens that the model takes in one request.")
     answer_reserve: int | None = Field(
-        None,
+        default=None,
         ge=0,
         description="Tokens kept free for the answer; unset: an eighth of the window, at most 16,384.",
     )
     token_counter: Literal["estimate", "bpe:o200k", "bpe:cl100k", "bpe:voyage3"] = Field(
-        "estimate",
+        default="estimate",
         description="Who counts tokens: the estimate, or the exact vocabulary of a model family (extra tokens) (M5).",
     )
-    compaction_enabled: bool = Field(True, description="Off: context() reduces and summarises nothing.")
+    compaction_enabled: bool = Field(default=True, description="Off: context() reduces and summarises nothing.")
     compaction_threshold: float = Field(
-        0.5, gt=0, le=1, description="Share of the window at which the compressor runs (C1)."
+        default=0.5, gt=0, le=1, description="Share of the window at which the compressor runs (C1)."
     )
     compaction_threshold_tokens: int | None = Field(
-        None, ge=1, description="The same as an absolute number of tokens; when set it wins (C1)."
+        default=None, ge=1, description="The same as an absolute number of tokens; when set it wins (C1)."
     )
-    protect_first: int = Field(3, ge=0, description="First messages that are never summarised (C2).")
-    protect_recent: int = Field(8, ge=0, description="Recent messages that are never summarised (C2).")
-    summary_tokens_max: int = Field(4_000, ge=200, description="A longer summary is refused (C4).")
+    protect_first: int = Field(default=3, ge=0, description="First messages that are never summarised (C2).")
+    protect_recent: int = Field(default=8, ge=0, description="Recent messages that are never summarised (C2).")
+    summary_tokens_max: int = Field(default=4_000, ge=200, description="A longer summary is refused (C4).")
     summarizer_model: str | None = Field(
-        None,
+        default=None,
         description="Model that summarises, as provider:name (extra models); unset: extractive, without a model.",
     )
     summarizer_input_tokens: int = Field(
-        60_000, ge=1_000, description="Material of one call of the summariser; more is folded in chunks (C2)."
+        default=60_000, ge=1_000, description="Material of one call of the summariser; more is folded in chunks (C2)."
     )
-    summarizer_timeout_seconds: float = Field(120.0, gt=0, description="A later answer is refused (C5).")
+    summarizer_timeout_seconds: float = Field(default=120.0, gt=0, description="A later answer is refused (C5).")
 
     # --- memory
-    memory_enabled: bool = Field(True, description="Off: no memory block, no candidates, no curation.")
-    memory_path: str = Field(".tinyagent/memory/MEMORY.md", description="The memory file, inside the workspace (D1).")
-    memory_chars_max: int = Field(16_000, ge=1, description="Characters of the document, delimiters included (D4).")
-    memory_entries_max: int = Field(200, ge=1, description="Entries of the document.")
-    memory_tokens_max: int = Field(8_000, ge=1, description="Tokens of the document (D4).")
-    memory_file_bytes_max: int = Field(1_000_000, ge=1, description="A larger MEMORY.md is not read (D12).")
-    entry_chars_max: int = Field(1_000, ge=1, description="Characters of one entry (D4).")
-    candidates_per_run_max: int = Field(50, ge=1, description="Proposals of one run.")
-    operations_per_batch_max: int = Field(100, ge=1, description="Operations in one batch (D2).")
-    curate_after_events: int = Field(
-        8, ge=1, description="Pending candidates at which the curator starts in the background (D6)."
+    memory_enabled: bool = Field(default=True, description="Off: no memory block, no candidates, no curation.")
+    memory_path: str = Field(
+        default=".tinyagent/memory/MEMORY.md", description="The memory file, inside the workspace (D1)."
     )
-    curation_automatic: bool = Field(True, description="Off: only an explicit curate or sync starts the curator.")
+    memory_chars_max: int = Field(
+        default=16_000, ge=1, description="Characters of the document, delimiters included (D4)."
+    )
+    memory_entries_max: int = Field(default=200, ge=1, description="Entries of the document.")
+    memory_tokens_max: int = Field(default=8_000, ge=1, description="Tokens of the document (D4).")
+    memory_file_bytes_max: int = Field(default=1_000_000, ge=1, description="A larger MEMORY.md is not read (D12).")
+    entry_chars_max: int = Field(default=1_000, ge=1, description="Characters of one entry (D4).")
+    candidates_per_run_max: int = Field(default=50, ge=1, description="Proposals of one run.")
+    operations_per_batch_max: int = Field(default=100, ge=1, description="Operations in one batch (D2).")
+    curate_after_events: int = Field(
+        default=8, ge=1, description="Pending candidates at which the curator starts in the background (D6)."
+    )
+    curation_automatic: bool = Field(
+        default=True, description="Off: only an explicit curate or sync starts the curator."
+    )
     curator_model: str | None = Field(
-        None,
+        default=None,
         description="Model that curates, as provider:name (extra models); unset: by rules, without a model.",
     )
-    curator_timeout_seconds: float = Field(120.0, gt=0, description="A later answer is refused (D6).")
-    curator_answer_bytes_max: int = Field(256_000, ge=1, description="A longer answer is refused unread.")
-    curation_attempts_max: int = Field(5, ge=1, description="Failures after which a batch is set aside (D4).")
+    curator_timeout_seconds: float = Field(default=120.0, gt=0, description="A later answer is refused (D6).")
+    curator_answer_bytes_max: int = Field(default=256_000, ge=1, description="A longer answer is refused unread.")
+    curation_attempts_max: int = Field(default=5, ge=1, description="Failures after which a batch is set aside (D4).")
     quarantine_tool_candidates: bool = Field(
-        True, description="Candidates of tool or external trust wait for a person's approval (D13)."
+        default=True, description="Candidates of tool or external trust wait for a person's approval (D13)."
     )
 
     secret_scanner: Literal["rules", "detect-secrets"] = Field(
@@ -89,22 +95,24 @@ class Settings(BaseModel):
 
     # --- messages, runs, store
     redact_messages: bool = Field(
-        False,
+        default=False,
         description="On: credentials are taken out of messages before they are stored, for good; the original text "
         "of such a message is then kept nowhere (M1).",
     )
-    message_bytes_max: int = Field(64_000_000, ge=1, description="A larger message is refused.")
+    message_bytes_max: int = Field(default=64_000_000, ge=1, description="A larger message is refused.")
     lease_seconds: float = Field(
-        300.0, gt=0, description="An open run on another host is dead when it was silent for so long (M2)."
+        default=300.0, gt=0, description="An open run on another host is dead when it was silent for so long (M2)."
     )
-    lock_timeout_seconds: float = Field(5.0, ge=0, description="How long a writer waits for another.")
+    lock_timeout_seconds: float = Field(default=5.0, ge=0, description="How long a writer waits for another.")
     workspace_id: str = Field(
-        "local",
+        default="local",
         min_length=1,
         max_length=200,
         description="Names this workspace in a database that several share.",
     )
-    projections: tuple[str, ...] = Field((), description="Plug-in projections to load, by entry-point name (E5).")
+    projections: tuple[str, ...] = Field(
+        default=(), description="Plug-in projections to load, by entry-point name (E5)."
+    )
 
     @field_validator("memory_path")
     @classmethod

@@ -35,8 +35,9 @@ def main() -> int:
     console.print()
     console.print("[bold]minutebook: the minutes of an agent's work[/bold]")
     console.print(
-        "Everything below is one append-only log of events. The context, MEMORY.md and the tables are projections of "
-        "it. The session is real: a person and a coding agent untangle a TypeScript project."
+        "Each step names the command that does the same ('minutebook --workspace demo-workspace ...') and tells what "
+        "came of it. Everything below is one append-only log of events. The context, MEMORY.md and the tables are "
+        "projections of it. The session is real: a person and a coding agent untangle a TypeScript project."
     )
     settings = Settings(context_window=WINDOW)
     with Minutebook.open(WORKSPACE, settings=settings, automatic=False) as book:
@@ -80,7 +81,7 @@ def record(book: Minutebook) -> tuple[str, int]:
 
 
 def compact(book: Minutebook, name: str, before: int) -> None:
-    step(2, f"Make it fit a window of {WINDOW:,} tokens", f"minutebook compact {name[:8]}… --window {WINDOW}")
+    step(2, f"Make it fit a window of {WINDOW:,} tokens", f"minutebook compact {name[:8]} --window {WINDOW}")
     session = book.session(name)
     planned = session.compact(dry_run=True)
     say(f"A dry run, without a model: {len(planned.hidden)} messages would be hidden. Now for real:")
@@ -162,7 +163,7 @@ def audit(book: Minutebook) -> None:
 
 
 def travel(book: Minutebook, name: str, before: int) -> None:
-    step(6, "Travel back", f"minutebook context {name[:8]}… --at {before}")
+    step(6, "Travel back", f"minutebook context {name[:8]} --at {before}")
     session = book.session(name)
     then, now = session.context(at=before), session.context()
     say(
@@ -221,7 +222,7 @@ def what_next(name: str, before: int, seconds: float) -> None:
             f"  minutebook --workspace {WORKSPACE.name} context refactoring --as openai\n"
             f"  minutebook --workspace {WORKSPACE.name} memory quarantine list\n"
             f"  minutebook --workspace {WORKSPACE.name} log --type RevisionCommitted\n"
-            f"  minutebook --workspace {WORKSPACE.name} trace {before}\n\n"
+            f"  minutebook --workspace {WORKSPACE.name} trace 400\n\n"
             "Then embed it in your agent: ten lines in README.md, the rest in docs/index.md.",
             title=f"done in {seconds:.1f} seconds",
             border_style="green",

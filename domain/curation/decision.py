@@ -60,7 +60,7 @@ def next_document(
     plan = make_plan(current, candidates, limits, count)
     entries = _attribute(current, candidates, [canonical_text(text) for text in answer], plan, job, revision)
     reasons = (
-        *_entry_reasons(current, entries, limits),
+        *_entry_reasons(current, candidates, entries, limits),
         *_shrink_reasons(current, candidates, entries, plan),
         *_document_reasons(current, entries, limits, count),
     )
@@ -199,13 +199,33 @@ def _name(entry: Entry, number: int) -> str:
     return entry.fact.candidates[-1] if not entry.fact.shared and entry.fact.candidates else f"entry {number}"
 
 
-def _entry_reasons(current: Sequence[Entry], entries: Sequence[Entry], limits: MemoryLimits) -> Iterator[Refusal]:
+_DRAWN = 0.6
+"""Share of the words of a rewritten entry that must stand in what it was made from."""
+
+
+def _drawn_from(text: str, sources: Sequence[str]) -> bool:
+    """Whether a text that nobody proposed like this says what entries and candidates say: a curator invents nothing."""
+    wanted = words(text)
+    known = frozenset(word for source in sources for word in words(source))
+    found = sum(count for word, count in wanted.items() if word in known)
+    return found >= _DRAWN * wanted.total()
+
+
+def _entry_reasons(
+    current: Sequence[Entry], candidates: Sequence[Candidate], entries: Sequence[Entry], limits: MemoryLimits
+) -> Iterator[Refusal]:
+    current_texts = [entry.text for entry in current]
+    proposed_texts = [text for candidate in candidates for text in texts(candidate.operation)]
     for number, entry in enumerate(entries, 1):
         if not _is_new(entry, current):
             continue
         name = _name(entry, number)
         if not entry.fact.candidates:
             yield Refusal(check="unsourced", entry=name, message="no candidate stands behind this entry")
+        elif entry.fact.shared and not _drawn_from(entry.text, (*current_texts, *proposed_texts)):
+            yield Refusal(
+                check="unsourced", entry=name, message="neither an entry nor a candidate says what this entry says"
+            )
         findings = check_entry(entry.text, entry.fact.trust, entry_chars_max=limits.entry_chars_max)
         yield from refusals(findings, name)
         if not findings and not is_canonical(entry.text):

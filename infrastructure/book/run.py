@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ...domain.catalogue import Usage
 from ...domain.errors import MinutebookError, SessionError
@@ -54,6 +54,17 @@ class Run:
     def usage(self) -> Usage:
         """Tokens of the caller's own model calls; compressor and curator are accounted apart (D10)."""
         return self._usage
+
+    @overload
+    def append(self, message: Mapping[str, Any], id: str | None = None, *, usage: Any = None) -> int: ...
+
+    @overload
+    def append(
+        self, message: list[Any] | tuple[Any, ...], id: str | Sequence[str] | None = None, *, usage: Any = None
+    ) -> list[int]: ...
+
+    @overload
+    def append(self, message: Any, id: str | Sequence[str] | None = None, *, usage: Any = None) -> Any: ...
 
     def append(self, message: Any, id: str | Sequence[str] | None = None, *, usage: Any = None) -> int | list[int]:
         """Records a message, or a list of them (all or none), and returns the position or positions (M3).

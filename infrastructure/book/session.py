@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 from ...domain.errors import InputError
 from ...domain.message import JSON
@@ -44,6 +44,17 @@ class Session:
         """Starts a run. Raises SessionError ``run_open`` while another live run is open in the session (M2)."""
         self._runtime.require_writing("a run")
         return Run(self, conversation.start_run(self._runtime, self.id, id))
+
+    @overload
+    def append(self, message: Mapping[str, Any], id: str | None = None, *, usage: Any = None) -> int: ...
+
+    @overload
+    def append(
+        self, message: list[Any] | tuple[Any, ...], id: str | Sequence[str] | None = None, *, usage: Any = None
+    ) -> list[int]: ...
+
+    @overload
+    def append(self, message: Any, id: str | Sequence[str] | None = None, *, usage: Any = None) -> Any: ...
 
     def append(self, message: Any, id: str | Sequence[str] | None = None, *, usage: Any = None) -> int | list[int]:
         """Records messages outside a run: for importing history. As ``Run.append``."""

@@ -1,7 +1,8 @@
-"""One at a time across processes: a row with an owner, a fence and an expiry on the database's own clock (C6, D6).
+"""One at a time across processes: a row with an owner, a fence and an expiry on the database's own clock (C6, D6, D15).
 
-A claim is no lock: its owner can be dead, or asleep and wake up late. So it runs out, each taking raises the fence,
-and who commits under a claim checks in the same transaction that it still holds it.
+A claim is no lock: its owner can be dead, or asleep and wake up late. So it runs out, a dead owner on this host loses
+it at once, each taking raises the fence, and who commits under a claim checks in the same transaction that it still
+holds it. Losing the table loses no history: streams and their versions are the last fence.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnClause, Connection, delete, literal_column, select
+from pydantic import ValidationError
+from sqlalchemy import ColumnClause, Connection, delete, literal_column, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from ...domain.catalogue import Owner
 from ...domain.errors import StreamConflict
 from ..store.schema import leases
+from .identity import is_dead
 from .runtime import Runtime
 
 _POLL_SECONDS = 0.05
@@ -28,38 +32,42 @@ class Claim:
     name: str
     fence: int
 
+    def held(self, connection: Connection) -> bool:
+        """Whether nobody else has taken it since: a claim that ran out and was left alone still holds."""
+        return connection.execute(select(leases.c.fence).where(leases.c.name == self.name)).scalar() == self.fence
+
     def check(self, connection: Connection, positions: list[int]) -> None:
         """For ``Log.append(within=...)``. Raises StreamConflict when the claim ran out and somebody else took it."""
-        held = connection.execute(
-            select(leases.c.fence).where(leases.c.name == self.name, leases.c.owner == self.runtime.id)
-        ).scalar()
-        if held != self.fence:
+        if not self.held(connection):
             raise StreamConflict(f"the claim {self.name!r} was lost to another process; look again and retry")
 
     def renew(self, seconds: float) -> None:
         """Holds it for ``seconds`` from now; does nothing when it was lost, ``check`` will tell."""
         with self.runtime.log.database.projecting() as connection:
             _, until = _clock(self.runtime, seconds)
-            connection.execute(
-                leases.update().where(leases.c.name == self.name, leases.c.fence == self.fence).values(expires=until)
-            )
+            connection.execute(update(leases).where(*self._mine).values(expires=until))
 
     def release(self) -> None:
         """Lets the next one have it; the row stays, for its fence must never go back."""
         with self.runtime.log.database.projecting() as connection:
-            connection.execute(
-                leases.update()
-                .where(leases.c.name == self.name, leases.c.fence == self.fence)
-                .values(owner="", expires="")
-            )
+            connection.execute(update(leases).where(*self._mine).values(owner="", expires=""))
+
+    @property
+    def _mine(self) -> tuple[Any, ...]:
+        return (leases.c.name == self.name, leases.c.fence == self.fence)
 
 
-def take(runtime: Runtime, name: str, *, seconds: float, wait_seconds: float = 0.0) -> Claim | None:
-    """Takes a claim for ``seconds``, waiting at most ``wait_seconds`` for its holder; None when it is held."""
+def take(
+    runtime: Runtime, name: str, *, seconds: float, wait_seconds: float = 0.0, again: bool = False
+) -> Claim | None:
+    """Takes a claim for ``seconds``, waiting at most ``wait_seconds`` for its holder; None when it is held.
+
+    ``again``: this runtime may take over what it holds itself.
+    """
     deadline = time.monotonic() + wait_seconds
     while True:
         with runtime.log.database.projecting() as connection:
-            fence = _take(runtime, connection, name, seconds)
+            fence = _take(runtime, connection, name, seconds, again)
         if fence is not None:
             return Claim(runtime, name, fence)
         if time.monotonic() >= deadline:
@@ -68,36 +76,45 @@ def take(runtime: Runtime, name: str, *, seconds: float, wait_seconds: float = 0
 
 
 def forget(runtime: Runtime, name: str) -> None:
-    """Removes a claim's row: for tests and for ``doctor``."""
+    """Removes a claim's row; what was decided under it stays fenced by its streams."""
     with runtime.log.database.projecting() as connection:
         connection.execute(delete(leases).where(leases.c.name == name))
 
 
-def _take(runtime: Runtime, connection: Connection, name: str, seconds: float) -> int | None:
+def _take(runtime: Runtime, connection: Connection, name: str, seconds: float, again: bool) -> int | None:
     now, until = _clock(runtime, seconds)
+    owner = runtime.owner.model_dump_json()
+    takeable = ["", *([owner] if again else []), *_dead_holder(runtime, connection, name)]
+    # One statement decides, so that of two who see the same dead holder only one takes over.
     insert = (sqlite if runtime.log.database.sqlite else postgresql).insert(leases)
-    free = (leases.c.owner == "") | (leases.c.expires < now)
-    statement = insert.values(name=name, owner=runtime.id, fence=1, expires=until).on_conflict_do_update(
+    statement = insert.values(name=name, owner=owner, fence=1, expires=until).on_conflict_do_update(
         index_elements=[leases.c.name],
-        set_={
-            "owner": runtime.id,
-            "fence": leases.c.fence + 1,
-            "expires": until,
-        },
-        where=free,
+        set_={"owner": owner, "fence": leases.c.fence + 1, "expires": until},
+        where=leases.c.owner.in_(takeable) | (leases.c.expires <= now),
     )
-    return connection.execute(statement.returning(leases.c.fence)).scalar()
+    fence: int | None = connection.execute(statement.returning(leases.c.fence)).scalar()
+    return fence
+
+
+def _dead_holder(runtime: Runtime, connection: Connection, name: str) -> list[str]:
+    """The holder as stored, when it is a process of this host that is gone."""
+    text = connection.execute(select(leases.c.owner).where(leases.c.name == name)).scalar()
+    try:
+        owner = Owner.model_validate_json(text or "")
+    except ValidationError:
+        return []
+    now = runtime.now()
+    return [str(text)] if is_dead(owner, now=now, last_seen=now, lease_seconds=1.0) else []
 
 
 def _clock(runtime: Runtime, seconds: float) -> tuple[ColumnClause[Any], ColumnClause[Any]]:
-    """Now, and ``seconds`` from now, by the database's clock, as text that sorts."""
+    """Now, and ``seconds`` from now, by the database's clock, as text that sorts: hosts need not agree about time."""
     if runtime.log.database.sqlite:
-        now, shift = (
-            "strftime('%Y-%m-%dT%H:%M:%f', 'now')",
-            f"strftime('%Y-%m-%dT%H:%M:%f', 'now', '{seconds:+.3f} seconds')",
-        )
+        now = "strftime('%Y-%m-%dT%H:%M:%f', 'now')"
+        later = f"strftime('%Y-%m-%dT%H:%M:%f', 'now', '{seconds:+.3f} seconds')"
     else:
-        shape = "'YYYY-MM-DD\"T\"HH24\\:MI\\:SS.MS'"
+        shape = "'YYYY-MM-DD\"T\"HH24:MI:SS.MS'"
         clock = "clock_timestamp() AT TIME ZONE 'UTC'"
-        now, shift = f"to_char({clock}, {shape})", f"to_char({clock} + interval '{seconds:.3f} seconds', {shape})"
-    return literal_column(now), literal_column(shift)
+        now = f"to_char({clock}, {shape})"
+        later = f"to_char({clock} + interval '{seconds:.3f} seconds', {shape})"
+    return literal_column(now), literal_column(later)

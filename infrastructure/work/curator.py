@@ -28,7 +28,7 @@ from ...domain.summary import Completion
 from ...domain.tokens import count_text
 from ...projections import candidates
 from ..store.failpoints import failpoint
-from .calling import call, label, method
+from .calling import call, kind, label, method, said
 from .curation_lease import CurationLease, give_back, require_lease, take_lease
 from .proposals import operation_of
 from .publisher import Publisher
@@ -168,7 +168,7 @@ class Curator:
             answer = self._ask(request)
             failpoint("curate.answered")
         except Exception as error:
-            return self._failed(job, inputs, type(error).__name__, str(error))
+            return self._failed(job, inputs, kind(error), said(error))
         text: Any = answer
         if isinstance(answer, Completion):
             text, usage = answer.text, answer.usage
@@ -216,13 +216,12 @@ class Curator:
         reasons = tuple(reason for each in refused.values() for reason in each)
         if not decision.changed:
             if not refused:
-                ignored = tuple(
-                    Refusal(check="ignored", entry=name, message="the curator's answer took nothing of it in")
-                    for name in decision.pending
-                )
+                ignored = tuple(_ignored(name) for name in decision.pending)
                 return self._rejected(job, inputs, ignored, usage, "")
             self._append([*events, self._rejection(job, inputs, tuple(refused), reasons, usage, "")])
             return answer_of(job, "rejected", None, reasons)
+        # What the answer passed over is tried again, and set aside when that happens too often.
+        events += self._passed_over(job, inputs, decision.pending)
         consumed = [value for value in inputs.values if value.id in decision.consumed]
         draft = Draft(
             kind="curated",
@@ -259,6 +258,13 @@ class Curator:
         return answer_of(job, "committed", done.revision, reasons)
 
     # --- what came to nothing
+
+    def _passed_over(self, job: str, inputs: Inputs, names: Sequence[str]) -> list[Event]:
+        if not names:
+            return []
+        reasons = tuple(_ignored(name) for name in names)
+        left = inputs.without(frozenset(inputs.ids) - frozenset(names))
+        return [self._rejection(job, left, tuple(names), reasons, Usage(), ""), *self._set_aside(left, "ignored")]
 
     def _refuse_redacted(self, job: str, inputs: Inputs, secrets: tuple[Refusal, ...]) -> Inputs:
         names = frozenset(reason.entry for reason in secrets)
@@ -365,3 +371,7 @@ def answer_of(job: str | None, status: str, revision: int | None, reasons: Seque
         "revision": revision,
         "reasons": [reason.model_dump(mode="json") for reason in reasons],
     }
+
+
+def _ignored(name: str) -> Refusal:
+    return Refusal(check="ignored", entry=name, message="the curator's answer took nothing of it in")

@@ -54,7 +54,8 @@ class Curating:
         try:
             self._wanted.clear()
             if not self._curator.anything():
-                return answer_of(None, "nothing", None, ())
+                current = self._publisher.document().current
+                return answer_of(None, "nothing", None if current is None else current.number, ())
             left = max(0.0, deadline - time.monotonic())
             return self._curator.job(wait_for_lease(self._runtime, self._curator.lease_seconds, patience=left))
         finally:
@@ -69,7 +70,8 @@ class Curating:
 
     def wake(self, reason: str) -> None:
         """Asks for a job soon; returns at once, whatever the curator does."""
-        if not self._automatic:
+        if not self._automatic or (reason == "session_created" and not self._waiting()):
+            # A new session is a reason to curate what waits then, not what its own runs will propose in a moment.
             return
         self._wanted.set()
         if self._thread is None or not self._thread.is_alive():

@@ -32,8 +32,8 @@ def run(quick: bool) -> Iterator[Table]:
             "facts per 1,000 tokens",
         ),
     )
-    for name, messages in transcripts(folder):
-        found = measure(name, messages, CUTS[-2:] if quick else CUTS)
+    for name, conversations in transcripts(folder):
+        found = measure(name, conversations, CUTS[-2:] if quick else CUTS)
         if found.facts:
             rivals = (found.extractive, found.last_tokens, found.first_lines)
             table.rows.append(

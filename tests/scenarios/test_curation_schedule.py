@@ -71,7 +71,7 @@ def test_a_curator_that_hangs_costs_an_append_and_a_context_nothing(tmp_path: Pa
 
     def hangs(request: Any) -> str:
         asked.set()
-        go_on.wait(60)
+        go_on.wait(120)
         return "[]"
 
     book = Minutebook.open(tmp_path, curator=hangs, settings=Settings(curate_after_events=1))
@@ -85,10 +85,11 @@ def test_a_curator_that_hangs_costs_an_append_and_a_context_nothing(tmp_path: Pa
                 assert run.context().messages
             run.memory({"operation": "add", "text": "Tests run with pytest."})
         spent = time.monotonic() - began
-        assert spent < 5.0, f"{spent:.1f} s for 20 appends, 20 contexts and a run beside a hanging curator"
+        # Far below the two minutes that the curator hangs, and far above what a loaded machine needs.
+        assert spent < 40.0, f"{spent:.1f} s for 20 appends, 20 contexts and a run beside a hanging curator"
         began = time.monotonic()
         book.close()
-        assert time.monotonic() - began < 8.0
+        assert time.monotonic() - began < 40.0
     finally:
         go_on.set()
         book.close()
@@ -176,7 +177,7 @@ def test_a_second_process_does_not_curate_beside_the_first(tmp_path: Path) -> No
         # The holder is dead, and this host can see it: nobody waits for the lease to run out.
         began = time.monotonic()
         assert book.curate().status == "committed"
-        assert time.monotonic() - began < 5.0
+        assert time.monotonic() - began < 25.0
 
 
 def test_a_lease_runs_out_on_the_clock_of_the_database(tmp_path: Path) -> None:

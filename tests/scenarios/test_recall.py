@@ -128,7 +128,7 @@ def test_in_another_workspace_of_the_same_database_nothing_is_seen(tmp_path: Pat
     with Minutebook.open(tmp_path / "b", database=url, settings=Settings(workspace_id="b"), automatic=False) as book:
         session = book.session("s")
         with pytest.raises(MinutebookError, match="no messages yet"):
-            session.recall(position)  # type: ignore[arg-type]
+            session.recall(position)
         with session.run() as run:
             assert run.recall({"message": "m"}).error == "not_in_session"
 
@@ -167,7 +167,7 @@ def test_python_has_the_same_and_refuses_by_error_also_when_only_reading(place: 
         position = book.session("s").append({"role": "user", "content": "hello"}, id="m")
     with Minutebook.open(place, read_only=True) as book:
         session = book.session("s")
-        assert session.recall(position) == session.recall(message="m") == session.recall(first=1, last=50)  # type: ignore[arg-type]
+        assert session.recall(position) == session.recall(message="m") == session.recall(first=1, last=50)
         assert session.recall(message="m", offset=2, limit=2).messages[0]["text"] == "ll"
         with pytest.raises(MinutebookError, check=lambda error: error.code == "not_in_session"):
             session.recall(99)

@@ -130,6 +130,21 @@ def test_the_dash_is_the_latest_session(command: Any, story: Any) -> None:
     assert command("session", "show", "-", "--json").answer["session"] == "short"
 
 
+def test_the_beginning_of_an_id_is_enough_when_it_is_the_only_one(command: Any, story: Any) -> None:
+    # Given two sessions that begin alike
+    command("session", "fork", "build-42", "--at", "20", "--to", "build-43")
+    listed = [row["session"] for row in command("session", "list", "--json").answer]
+    # Then what only one of them begins with is that one, and an exact id is itself
+    assert command("session", "show", "build-42", "--json").answer["session"] == "build-42"
+    assert command("session", "show", "shor", "--json").answer["session"] == "short"
+    # And what both begin with names both, and makes no session; three characters are too few to mean anything
+    told = command("session", "show", "build", "--json").refusal
+    assert told["error"] == "unknown_session"
+    assert "build-42, build-43" in told["message"]
+    assert command("session", "show", "sho", "--json").refusal["error"] == "unknown_session"
+    assert [row["session"] for row in command("session", "list", "--json").answer] == listed
+
+
 def test_fork_and_close_answer_the_session(command: Any, story: Any) -> None:
     forked = command("session", "fork", story.session, "--at", "20", "--to", "other", "--json")
     assert forked.answer == {"session": "other"}

@@ -745,7 +745,7 @@ def test_slow_parts_are_given_up(place: Path, conversation: Any) -> None:
 
 def test_a_fork_shares_the_past_and_diverges(book: Minutebook) -> None:
     parent = book.session("p")
-    first, second = parent.append([USER, {"role": "assistant", "content": "Because."}])  # type: ignore[misc]
+    first, second = parent.append([USER, {"role": "assistant", "content": "Because."}])
     child = parent.fork(at=first, id="c")
     child.append({"role": "assistant", "content": "On the other hand"})
     parent.append({"role": "user", "content": "Thanks."})

@@ -13,6 +13,7 @@ import pytest
 from minutebook import Completion, ExtractiveSummarizer, Minutebook, MinutebookError, Settings
 from minutebook.domain.catalogue import RunSucceeded, Usage
 from minutebook.domain.errors import InputError
+from minutebook.domain.message import Trust
 from minutebook.infrastructure.book import Session
 from minutebook.infrastructure.store.mapper import MinutebookMapper, OrjsonTranscoder
 
@@ -185,3 +186,43 @@ def test_a_code_that_is_no_finding_cannot_be_let_pass(tmp_path: Path) -> None:
     with Minutebook.open(tmp_path) as book:
         assert refused(lambda: book.memory.sync(allow=("nonsense",))) == "bad_option"
         assert refused(lambda: book.memory.sync(allow=("control_character",))) == "bad_option"
+
+
+def test_a_curator_that_invents_entries_is_refused_and_what_it_passes_over_is_set_aside(tmp_path: Path) -> None:
+    # given a curator that takes in one candidate, never the other, and would like to add things of its own
+    import json
+
+    def inventive(request: Any) -> str:
+        known = [entry.text for entry in request.entries]
+        return json.dumps([*known, f"The moon is made of cheese number {len(known)}."])
+
+    def picky(request: Any) -> str:
+        known = [entry.text for entry in request.entries]
+        wanted = [c.operation.text for c in request.candidates if "make" in c.operation.text]
+        return json.dumps([*known, *wanted])
+
+    settings = Settings(curation_attempts_max=3)
+    with Minutebook.open(tmp_path, settings=settings, curator=inventive, automatic=False) as book:
+        book.memory.propose({"operation": "add", "text": "The build needs make 4.3."})
+        answer = book.curate()
+        assert answer.status == "rejected"
+        assert {reason["check"] for reason in answer.reasons} == {"unsourced"}
+        assert book.memory.entries() == []
+    with Minutebook.open(tmp_path, settings=settings, curator=picky, automatic=False) as book:
+        stubborn = book.memory.propose({"operation": "add", "text": "Releases are cut on Fridays."}).candidate
+        assert book.curate().status == "committed"
+        for number in range(4):
+            book.memory.propose({"operation": "add", "text": f"The package named p{number} needs make 4.{number + 4}."})
+            book.curate()
+        assert stubborn in book.memory.status().set_aside
+
+
+def test_a_models_word_is_never_trusted_more_than_a_models_word(tmp_path: Path) -> None:
+    with Minutebook.open(tmp_path) as book:
+        with book.session("s").run() as run:
+            named: tuple[Trust, ...] = ("user", "operator", "tool")
+            for number, source in enumerate(named):
+                text = f"The package named p{number} needs make 4.{number}."
+                assert run.memory({"operation": "add", "text": text}, source=source).status == "proposed"
+        recorded = [event.trust for event in book.log(type="CandidateProposed")]
+        assert recorded == ["model", "model", "tool"]

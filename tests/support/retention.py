@@ -24,11 +24,11 @@ from minutebook.domain.summary_checks import validate
 from minutebook.domain.summary_request import build, material, required
 from minutebook.domain.tokens import count_message, estimate
 from minutebook.domain.words import share, words
-from minutebook.infrastructure.work.transcripts import read
+from minutebook.infrastructure.work.transcripts import Transcript, read_all
 
 HEAD, RECENT = 3, 8
 """What stays visible at a first compaction (C2)."""
-CUTS = (0.3, 0.45, 0.6, 0.75)
+CUTS = tuple(part / 20 for part in range(4, 18, 2))
 RESULT_CHARS = 20_000
 """Of one tool output, searched for facts."""
 
@@ -49,34 +49,38 @@ class Measure:
         return 1_000 * kept / self.tokens if self.tokens else 0.0
 
 
-def transcripts(folder: Path) -> list[tuple[str, list[Message]]]:
-    """Every transcript below ``folder`` that can be imported, by name, as messages; a file of copies only once."""
-    found: list[tuple[str, list[Message]]] = []
+def transcripts(folder: Path) -> list[tuple[str, list[list[Message]]]]:
+    """Every file below ``folder`` that can be imported, by name, with its conversations; of equal files the first."""
+    found: list[tuple[str, list[list[Message]]]] = []
     seen: set[str] = set()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         try:
-            imported = read(path)
+            imported = read_all(path)
         except MinutebookError:
             continue
-        if imported.digest in seen:
-            continue
-        seen.add(imported.digest)
-        messages = []
-        for number, item in enumerate(imported.messages, 1):
-            seen_as = view(item.form, item.source)
-            tokens = count_message(seen_as.parts)
-            messages.append(Message(number * 2, item.id, seen_as, item.form, item.source, tokens, item.run, item.trust))
-        found.append((path.relative_to(folder).as_posix(), messages))
+        if imported[0].digest not in seen:
+            seen.add(imported[0].digest)
+            found.append((path.relative_to(folder).as_posix(), [_messages(each) for each in imported]))
     return found
 
 
-def measure(name: str, messages: Sequence[Message], cuts: Sequence[float] = CUTS) -> Measure:
-    """Over all cuts of one transcript."""
+def _messages(transcript: Transcript) -> list[Message]:
+    out = []
+    for number, item in enumerate(transcript.messages, 1):
+        seen_as = view(item.form, item.source)
+        tokens = count_message(seen_as.parts)
+        out.append(Message(number * 2, item.id, seen_as, item.form, item.source, tokens, item.run, item.trust))
+    return out
+
+
+def measure(name: str, conversations: Sequence[Sequence[Message]], cuts: Sequence[float] = CUTS) -> Measure:
+    """Over all cuts of all conversations of one file."""
     sums = [0, 0, 0, 0, 0]
-    for cut in sorted({int(len(messages) * part) for part in cuts}):
-        if cut - HEAD >= 3 and len(messages) - cut > RECENT:
-            sums = [total + part for total, part in zip(sums, _at(messages, cut), strict=True)]
-    return Measure(name, len(messages), *sums)
+    for messages in conversations:
+        for cut in sorted({int(len(messages) * part) for part in cuts}):
+            if cut - HEAD >= 3 and len(messages) - cut > RECENT:
+                sums = [total + part for total, part in zip(sums, _at(messages, cut), strict=True)]
+    return Measure(name, sum(len(messages) for messages in conversations), *sums)
 
 
 def _at(messages: Sequence[Message], cut: int) -> tuple[int, int, int, int, int]:

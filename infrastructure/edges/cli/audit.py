@@ -154,6 +154,9 @@ def verify() -> None:
         for check in found["checks"]:
             out.line(f"{'ok  ' if check['ok'] else 'NO  '} {check['name']:<24} {check['detail']}",
                      "" if check["ok"] else "bold red")  # fmt: skip
+        if not found["events"] and found["ok"]:
+            out.line("There is no book here yet, so there is nothing to differ.", "bold")
+            return
         out.line(
             f"{'All is well' if found['ok'] else 'Something differs'}: "
             f"{found['events']:,} events, head {found['head']}",

@@ -9,22 +9,44 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ....domain.errors import InputError
+from ....domain.errors import InputError, SessionError
 from ...book import Minutebook, Session
 from ...settings import Settings
 from .app import app, session_app, state
 from .output import shorten
 
-SessionId = Annotated[str, typer.Argument(metavar="ID", help="Session id; '-' is the latest.")]
+SessionId = Annotated[str, typer.Argument(metavar="ID", help="Session id, or its beginning; '-' is the latest.")]
 
+
+PREFIX_MIN = 4
+"""Characters that the beginning of an id needs at least."""
 
 _SUFFIXES = (".jsonl", ".json", ".traj")
 """What is read of a folder."""
 
 
 def find(book: Minutebook, session: str) -> Session:
-    """The session that an argument means; a mistyped id is refused, not made into a session."""
-    return book.find_session(book.latest_session() if session == "-" else session)
+    """The session that an argument means; a mistyped id is refused, not made into a session.
+
+    A beginning that only one id has stands for that id, as with a commit in git; an exact id always wins.
+    """
+    if session == "-":
+        return book.find_session(book.latest_session())
+    try:
+        return book.find_session(session)
+    except SessionError as error:
+        if error.code != "unknown_session" or len(session) < PREFIX_MIN:
+            raise
+        begins = [str(row["session"]) for row in book.sessions() if str(row["session"]).startswith(session)]
+        if not begins:
+            raise
+        if len(begins) > 1:
+            raise SessionError(
+                f"{len(begins)} session ids begin with {session!r}; give more of it: "
+                f"{', '.join(sorted(begins)[:5])}{', ...' if len(begins) > 5 else ''}",
+                code="unknown_session",
+            ) from None
+        return book.find_session(begins[0])
 
 
 @app.command("init")

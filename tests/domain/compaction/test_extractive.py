@@ -211,10 +211,20 @@ def _keeps(earlier: SummaryShown, accepted: Accepted) -> None:
      ("https://example.org/a?b=1", "url"), ("#482", "id"), ("ABC-17", "id"), ("read_rows", "id"), ("readRows()", "id"),
      ("9f8e7d6c", "id"), ("550e8400-e29b-41d4-a716-446655440000", "id"), ("v1.2.3", "number"), ("1,204", "number"),
      ("8443", "number"), ("45%", "number"), ("--dry-run", "id"), ("module::name", "id"), ("word", None), ("The", None),
-     ("a", None), ("2>/dev/null", None), ("x" * 500, None)],
+     ("a", None), ("Q3/Q4", None), ("Ann/Bob/Carol", None), ("file://", None), ("src/core/app", "path"),
+     ("2>/dev/null", None), ("x" * 500, None)],
 )  # fmt: skip
 def test_words_are_told_apart(word: str, kind: str | None) -> None:
     assert kind_of(word) == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("see src/app.py:12: and main.ts(8,22), on localhost:8443", ["src/app.py", "main.ts"]),
+     ("<v Ann>all of</v> it <br/> in `src/`", ["src/"]), ("http://localhost:5173/x", ["http://localhost:5173/x"])],
+)  # fmt: skip
+def test_places_in_files_name_the_file_and_markup_names_nothing(text: str, found: list[str]) -> None:
+    assert [name for name, _ in names(text)] == found
 
 
 @given(st.text(max_size=300))

@@ -18,8 +18,8 @@ SHIPPED = Path(__file__).resolve().parents[2] / "data" / "transcripts"
 @pytest.mark.slow
 def test_on_every_transcript_more_facts_survive_than_in_as_many_tokens_of_raw_text(shared_transcripts: Path) -> None:
     compared = 0
-    for name, messages in transcripts(shared_transcripts):
-        found = measure(name, messages)
+    for name, conversations in transcripts(shared_transcripts):
+        found = measure(name, conversations)
         if found.facts:
             compared += 1
             assert found.extractive > max(found.last_tokens, found.first_lines), found
@@ -27,7 +27,7 @@ def test_on_every_transcript_more_facts_survive_than_in_as_many_tokens_of_raw_te
 
 
 def test_on_the_shipped_transcripts_too() -> None:
-    found = [measure(name, messages) for name, messages in transcripts(SHIPPED)]
+    found = [measure(name, conversations) for name, conversations in transcripts(SHIPPED)]
     assert any(each.facts for each in found)
     assert all(each.extractive > max(each.last_tokens, each.first_lines) for each in found if each.facts)
 
@@ -51,10 +51,11 @@ def test_names_out_of_outputs_come_last_and_opaque_ones_not_at_all(new_talk: Cal
     talk.user("Look at src/app.py.")
     output = (
         "src/other.py\nSECRET=deadbeef1234567 AKIA1234567890ABCDEF https://host/x?token=abc user@host/path "
-        "readRows 8443 550e8400-e29b-41d4-a716-446655440000"
+        "readRows 8443 550e8400-e29b-41d4-a716-446655440000 seat_map_12\n"
+        "password: blue_horse_77\nDB_PASSWORD=green_house_99"
     )
     talk.tool("grep", {"pattern": "openFile"}, output)
     found = [name for name, _ in ledger([material(message) for message in talk.messages])]
     assert set(found[:2]) == {"src/app.py", "openFile"}
-    assert sorted(found[2:]) == ["readRows", "src/other.py"]
+    assert sorted(found[2:]) == ["readRows", "seat_map_12", "src/other.py"]
     assert "src/other.py" in summarised(talk.messages)
