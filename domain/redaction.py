@@ -5,8 +5,14 @@ Off by default: originals are kept complete for ever (M1), and this setting is t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from .checks.credentials import redact_credentials, secrets
 from .message import JSON
+
+Redact: TypeAlias = Callable[[str], tuple[str, int]]
+"""Takes the credentials out of a text and says how many there were."""
 
 NAMES = frozenset(
     {"id", "type", "role", "name", "model", "tool_call_id", "tool_use_id", "call_id", "signature", "media_type", "uuid",
@@ -19,25 +25,28 @@ DEPTH_MAX = 200
 """What is nested deeper is left as it is; the recorder has limits of its own."""
 
 
-def redact_message(source: JSON) -> tuple[JSON, int]:
+def redact_message(source: JSON, redact: Redact = redact_credentials) -> tuple[JSON, int]:
     """The message with every credential replaced by ``[redacted:kind]``, and how many; the very object when none is.
 
     Strings are read one by one, those beside a telling key (``{"password": ...}``) together with it.
     """
-    return _value(source, "", 0)
+    return _value(source, "", 0, redact)
 
 
-def _value(value: JSON, key: str, depth: int) -> tuple[JSON, int]:
+def _value(value: JSON, key: str, depth: int, redact: Redact) -> tuple[JSON, int]:
     if isinstance(value, str):
-        return (value, 0) if key in NAMES or _is_media(value) else _text(value, key)
+        return (value, 0) if key in NAMES or _is_media(value) else _text(value, key, redact)
     if depth >= DEPTH_MAX:
         return value, 0
     if isinstance(value, dict):
-        pairs = {name: _value(inner, name if isinstance(name, str) else "", depth + 1) for name, inner in value.items()}
+        pairs = {
+            name: _value(inner, name if isinstance(name, str) else "", depth + 1, redact)
+            for name, inner in value.items()
+        }
         total = sum(count for _, count in pairs.values())
         return ({name: inner for name, (inner, _) in pairs.items()}, total) if total else (value, 0)
     if isinstance(value, list):
-        items = [_value(inner, key, depth + 1) for inner in value]
+        items = [_value(inner, key, depth + 1, redact) for inner in value]
         total = sum(count for _, count in items)
         return ([inner for inner, _ in items], total) if total else (value, 0)
     return value, 0
@@ -47,8 +56,8 @@ def _is_media(text: str) -> bool:
     return text.startswith("data:") or (len(text) > MEDIA_CHARS and not any(map(str.isspace, text[:MEDIA_CHARS])))
 
 
-def _text(text: str, key: str) -> tuple[str, int]:
-    redacted, count = redact_credentials(text)
+def _text(text: str, key: str, redact: Redact) -> tuple[str, int]:
+    redacted, count = redact(text)
     if count or not key or len(text) > 200:
         return redacted, count
     # The name of a field says what a short value alone does not.

@@ -87,6 +87,12 @@ class Settings(BaseModel):
         default=True, description="Candidates of tool or external trust wait for a person's approval (D13)."
     )
 
+    secret_scanner: Literal["rules", "detect-secrets"] = Field(
+        "rules",
+        description="Who looks for credentials in proposals and messages: our rules, or also the detectors of the "
+        "detect-secrets library (extra secrets) (D4).",
+    )
+
     # --- messages, runs, store
     redact_messages: bool = Field(
         default=False,

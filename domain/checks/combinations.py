@@ -161,7 +161,6 @@ DEALINGS: tuple[Together, ...] = (
     Together("exfiltration", "feeds private data to a service", has("feeds", "clips")),
     Together("exfiltration", "fills an address with data", has("clips", "in_a_link")),
     Together("exfiltration", "sends private data away", has("to_be_left", "loot", "abroad")),
-    Together("exfiltration", "sends private data away", has("to_be_left", "private", "abroad")),
 )
 """Dealings that no honest note asks for."""
 

@@ -142,7 +142,8 @@ CONDUCT: dict[str, str] = {
         r"(?:customers?|users?|clients?|vendors?|others?|team|intern|reviewers?|competitors?)\b"
     ),
     "loot": (
-        r"(?:~/\.|\.ssh\b|\.env\b|\.aws\b|\.netrc|id_rsa|/etc/(?:passwd|shadow))|\b(?:the |all |any )?(?:session|access"
+        r"\bcopy of (?:this|the|every|our|each) (?:chat|conversation|session|thread|talk)\b|(?:~/\.|\.ssh\b|\.env\b"
+        r"|\.aws\b|\.netrc|id_rsa|/etc/(?:passwd|shadow))|\b(?:the |all |any )?(?:session|access"
         r"|api"
         r"|auth\w{0,12}|bearer|refresh|deploy|ssh|private) (?:tokens?|keys?|cookies?)\b|\b(?:passwords?|credentials"
         r"|secrets"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..catalogue import Finding
-from .placeholders import PUBLISHED, entropy, is_padded, is_placeholder
+from .placeholders import PUBLISHED, entropy, is_cut, is_padded, is_placeholder
 from .spots import Runs, stretches
 from .token_shapes import shapes
 
@@ -156,6 +156,8 @@ def secrets(text: str) -> tuple[Secret, ...]:
     found.sort(key=lambda s: (s.start, -s.stop))
     kept: list[Secret] = []
     for secret in found:
+        if is_cut(text, secret.stop):
+            continue
         if kept and secret.start < kept[-1].stop:
             if secret.stop > kept[-1].stop:
                 kept[-1] = Secret(kept[-1].kind, kept[-1].start, secret.stop)
@@ -173,7 +175,7 @@ def _shaped(text: str) -> Iterator[Secret]:
                 yield from (
                     Secret(kind, *match.span())
                     for match in pattern.finditer(text)
-                    if kind == "private_key" or not _drawn(match[0])
+                    if (_has_body(match[0]) if kind == "private_key" else not _drawn(match[0]))
                 )
             continue
         for match, shift in runs.find(pattern):
@@ -188,6 +190,14 @@ def _shaped(text: str) -> Iterator[Secret]:
         near = text[max(0, match.start() - 60) : match.end() + 60]
         if digits not in PUBLISHED and _CARD_CONTEXT.search(near) and len(set(digits)) > 1 and _luhn(digits):
             yield Secret("payment_card", *match.span())
+
+
+_KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{16}|User-Key-File|AGE-SECRET")
+
+
+def _has_body(block: str) -> bool:
+    """A key between its lines; the lines alone stand in every manual."""
+    return _KEY_BODY.search(block.replace("PRIVATE KEY", "")) is not None
 
 
 def _drawn(token: str) -> bool:
@@ -284,6 +294,7 @@ def _is_password(value: str, *, quoted: bool) -> bool:
         or is_placeholder(value)
         or _ALGORITHM.match(value)
         or "/" in value[:2]
+        or value[0] in ",;"
         or value.endswith(("()", "?"))
     ):
         return False

@@ -52,6 +52,16 @@ _FILLER = re.compile(
 _ENV_NAME = re.compile(r"^[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,8}$")
 _CODE = re.compile(r"^[A-Za-z_][\w.]{0,60}[(\[]|^[a-z]{1,20}(?:\.[a-z_]{1,30}){1,6}$|^[./~][\w./-]{1,100}$|^https?://")
 _RUN = re.compile(r"(.)\1{7}")
+_YOURS = re.compile(
+    r"(?:put|insert|paste|enter|add|use)[_ -]?(?:your|my|the)|your[_ -]?\w{0,16}?(?:token|key|secret|password|value)"
+    r"|(?:token|key|string|value|secret|password)[_ -]?here|change[_ -]?me|replace[_ -]?me"
+    r"|(?:example){2}|x{8}|#{4}|\*{4}",
+    re.IGNORECASE,
+)
+"""Somewhere in a value: what a template says of itself."""
+_NO_USER = re.compile(r"^[a-z][a-z0-9+.]{1,20}://[^@\s]{1,300}$")
+_PATH = re.compile(r"^/?[a-z@_][\w.@-]{0,40}(?:/[a-z@_:][\w.@:-]{0,40}){1,12}(?:#\w{1,40})?$")
+_CUT = re.compile(r"^[\w/+=-]{0,4}(?:\.{2}|…|\[redacted|<redacted|\(redacted)", re.IGNORECASE)
 
 
 def entropy(text: str) -> float:
@@ -70,8 +80,15 @@ def is_placeholder(value: str) -> bool:
         return True
     if _REFERENCE.match(value) or _FILLER.match(bare) or _ENV_NAME.match(bare) or _CODE.match(bare):
         return True
+    if _YOURS.search(bare) or _NO_USER.match(bare) or _PATH.match(bare):
+        return True
     words = re.sub(r"[^A-Za-z]+", "", bare)
     return not any(map(str.isdigit, bare)) and _is_words(words)
+
+
+def is_cut(text: str, stop: int) -> bool:
+    """Whether a value goes on as dots or as *redacted*: the rest of it is not there."""
+    return _CUT.match(text, stop) is not None or _CUT.match(text[stop : stop + 16]) is not None
 
 
 def _is_words(words: str) -> bool:

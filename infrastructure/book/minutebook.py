@@ -21,7 +21,7 @@ from ..store.log import Log
 from ..store.runner import Projections
 from ..work import conversation, importing, looking, tracing, undoing, verifying
 from ..work.calling import method
-from ..work.extras import counter_of, curator_of, summarizer_of
+from ..work.extras import counter_of, curator_of, redactor_of, summarizer_of
 from ..work.identity import register, release
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime, new_id
@@ -94,7 +94,7 @@ class Minutebook:
         access = access or ("read_only" if read_only else "write")
         root = Path(workspace)
         effective = _settings(root, settings)
-        counter = counter_of(effective)
+        counter, redact = counter_of(effective), redactor_of(effective)
         if access == "write":  # a reader asks no model
             summarizer = summarizer_of(effective) if summarizer is None else summarizer
             curator = curator_of(effective) if curator is None else curator
@@ -110,7 +110,7 @@ class Minutebook:
         try:
             log = Log(store)
             projections = Projections(log, standard(effective.projections))
-            runtime = Runtime(log, projections, effective, clock or _utc, owner, counter)
+            runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact)
             book = cls(
                 runtime,
                 place,

@@ -87,7 +87,7 @@ class Run:
                     item,
                     bytes_max=settings.message_bytes_max,
                     counter=self._runtime.counter,
-                    redact=settings.redact_messages,
+                    redact=self._runtime.redact if settings.redact_messages else None,
                 ),
                 actor="user"
                 if source.view.role == "user"

@@ -62,7 +62,7 @@ class Session:
         single = not isinstance(message, (list, tuple))
         messages = [message] if single else list(message)
         settings, counter = self._runtime.settings, self._runtime.counter
-        bytes_max, redact = settings.message_bytes_max, settings.redact_messages
+        bytes_max, redact = settings.message_bytes_max, self._runtime.redact if settings.redact_messages else None
         entries = [
             Entry(
                 name,

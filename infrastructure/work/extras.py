@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...domain.checks import redact_credentials
 from ...domain.errors import InputError
+from ...domain.redaction import Redact
 from ...domain.tokens import ESTIMATE, Counter
 from ..settings import Settings
 
@@ -50,6 +52,17 @@ def counter_of(settings: Settings) -> Counter:
     except ImportError as error:
         raise _missing("token_counter", settings.token_counter, error, extra="tokens") from error
     return counter(vocabulary)
+
+
+def redactor_of(settings: Settings) -> Redact:
+    """What takes credentials out of a text: our rules, or the library besides. Raises InputError ``extra_missing``."""
+    if settings.secret_scanner == "rules":
+        return redact_credentials
+    try:
+        from .secret_scanner import redact_with_library
+    except ImportError as error:
+        raise _missing("secret_scanner", settings.secret_scanner, error, extra="secrets") from error
+    return redact_with_library
 
 
 def _missing(setting: str, value: str, error: ImportError, *, extra: str = "models") -> InputError:

@@ -18,7 +18,7 @@ from ...domain.errors import MessageError, SessionError
 from ...domain.events import Event
 from ...domain.identifiers import check_identifier
 from ...domain.message import JSON
-from ...domain.redaction import redact_message
+from ...domain.redaction import Redact, redact_message
 from ...domain.streams import runs_stream, session_stream
 from .conversation import interrupt_if_dead, open_session, run_is_open
 from .recording import Entry, message_event
@@ -84,7 +84,7 @@ def import_transcripts(
 def _import(runtime: Runtime, transcript: Transcript, session: str | None) -> Imported:
     if runtime.settings.redact_messages:
         # First of all: what was stored and what is compared with it are both the redacted text.
-        transcript = replace(transcript, messages=tuple(map(_redacted, transcript.messages)))
+        transcript = replace(transcript, messages=tuple(_redacted(one, runtime.redact) for one in transcript.messages))
     session = session or transcript.session or f"import-{transcript.digest[:12]}"
     check_identifier(session)
     known = _known(runtime, session)
@@ -174,8 +174,8 @@ def _entry(runtime: Runtime, message: ImportedMessage) -> Entry:
     return Entry(message.id, source, actor="import", line=message.line, usage=message.usage)
 
 
-def _redacted(message: ImportedMessage) -> ImportedMessage:
-    source, count = redact_message(message.source)
+def _redacted(message: ImportedMessage, redact: Redact) -> ImportedMessage:
+    source, count = redact_message(message.source, redact)
     return replace(message, source=source, redacted=count) if count else message
 
 

@@ -19,7 +19,7 @@ from ...domain.catalogue import (
     Finding,
     MessageRecorded,
 )
-from ...domain.checks import check_entry, redact_credentials
+from ...domain.checks import check_entry
 from ...domain.derivation import derived
 from ...domain.errors import InputError, MemoryFault, MinutebookError, SessionError, StreamConflict
 from ...domain.events import Event, LoggedEvent, encode_payload
@@ -28,6 +28,7 @@ from ...domain.identifiers import check_identifier
 from ...domain.limits import MemoryLimits
 from ...domain.message import JSON, TRUST_ORDER, Text, ToolResult, Trust, lowest_trust
 from ...domain.operations import Add, Batch, Line, Operation, Remove, Replace, apply, parse_operation, texts
+from ...domain.redaction import Redact
 from ...domain.streams import candidate_stream
 from .conversation import RunRef, end_run, open_session, start_run
 from .publisher import Publisher
@@ -72,7 +73,7 @@ def propose(
         call = read_call(operation)
         given = parse_operation(call.arguments, MemoryLimits.of(settings))
         call_id = call.id if call_id is None else call_id
-        candidate = _candidate_id(ref, call_id, given)
+        candidate = _candidate_id(ref, call_id, given, runtime.redact)
         pinned = apply(lines, given, candidate).pinned
     except MinutebookError as error:
         return _answer(None, "refused", f"{error.code}: {error.message}", lines, error=error.code)
@@ -82,11 +83,7 @@ def propose(
     told = _told(runtime, ref)
     if actor != "person" and _from_outside(told, pinned):
         trust = lowest_trust(trust, "tool")
-    findings = tuple(
-        finding
-        for text in texts(pinned)
-        for finding in check_entry(text, trust, entry_chars_max=settings.entry_chars_max)
-    )
+    findings = tuple(finding for text in texts(pinned) for finding in _findings(runtime, text, trust))
     event = CandidateProposed(
         envelope=runtime.envelope(
             candidate_stream(runtime.workspace, candidate),
@@ -100,7 +97,7 @@ def propose(
         operation=pinned.operation,
         findings=findings,
         messages=told.messages,
-        payload=encode_payload({"operation": _redacted(pinned).model_dump(mode="json")}),
+        payload=encode_payload({"operation": _redacted(pinned, runtime.redact).model_dump(mode="json")}),
     )
     try:
         runtime.log.append([event], expects=[(ref.stream, ref.version)])
@@ -193,12 +190,12 @@ def operation_of(payload: bytes | None) -> Operation | None:
     return parse_operation(json.loads(payload)["operation"], MemoryLimits(operations_per_batch_max=10_000))
 
 
-def _candidate_id(ref: RunRef, call_id: str | None, operation: Operation) -> str:
+def _candidate_id(ref: RunRef, call_id: str | None, operation: Operation, redact: Redact) -> str:
     """The same call with the same operation is the same candidate; some providers give every call the same id."""
     if call_id is None:
         return new_id("k")
     # Of the redacted operation: an id is public, and a short digest of a password could be guessed back.
-    name = f"{ref.session}\n{ref.run}\n{call_id}\n{_redacted(operation).model_dump_json()}"
+    name = f"{ref.session}\n{ref.run}\n{call_id}\n{_redacted(operation, redact).model_dump_json()}"
     return f"k-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
@@ -243,13 +240,24 @@ def _said(events: Sequence[LoggedEvent]) -> Iterator[str]:
                     yield part.text
 
 
-def _redacted(operation: Operation) -> Operation:
+def _findings(runtime: Runtime, text: str, trust: Trust) -> tuple[Finding, ...]:
+    """What the checks say of a text, and what a scanner of the settings finds besides."""
+    found = check_entry(text, trust, entry_chars_max=runtime.settings.entry_chars_max)
+    if len(text) > runtime.settings.entry_chars_max or any(finding.code == "credential" for finding in found):
+        return found
+    if runtime.redact(text)[1]:
+        message = f"{runtime.settings.secret_scanner} takes it for a secret; keep it in a vault and note where it is"
+        found += (Finding(code="credential", message=message),)
+    return found
+
+
+def _redacted(operation: Operation, redact: Redact) -> Operation:
     """The operation without credentials: what would be refused anyway need not stand in the log (D4)."""
     match operation:
         case Add() | Replace():
-            return operation.model_copy(update={"text": redact_credentials(operation.text)[0]})
+            return operation.model_copy(update={"text": redact(operation.text)[0]})
         case Batch():
-            parts = tuple(_redacted(part) for part in operation.operations)
+            parts = tuple(_redacted(part, redact) for part in operation.operations)
             return operation.model_copy(update={"operations": parts})
         case Remove():
             return operation

@@ -8,9 +8,11 @@ from datetime import datetime
 from uuid import UUID, uuid4
 
 from ...domain.catalogue import Owner
+from ...domain.checks import redact_credentials
 from ...domain.errors import InputError, StoreError
 from ...domain.events import Envelope
 from ...domain.message import Trust
+from ...domain.redaction import Redact
 from ...domain.tokens import ESTIMATE, Counter
 from ..settings import Settings
 from ..store.log import Log
@@ -29,6 +31,7 @@ class Runtime:
     clock: Clock
     owner: Owner
     counter: Counter = ESTIMATE
+    redact: Redact = redact_credentials
     """Counts every message, system prompt, tool schema, memory block and summary of this runtime (M5)."""
 
     @property

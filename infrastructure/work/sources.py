@@ -12,7 +12,7 @@ from ...domain.errors import InputError, MessageError
 from ...domain.forms import guess, view
 from ...domain.forms.openai_responses import speaks
 from ...domain.message import JSON, Form, ToolCall, ToolResult, Trust, View
-from ...domain.redaction import redact_message
+from ...domain.redaction import Redact, redact_message
 from ...domain.tokens import ESTIMATE, Counter, count_message, count_source
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
@@ -48,7 +48,7 @@ class Source:
         return tuple(_storable(part.call_id) for part in self.view.parts if isinstance(part, ToolResult))
 
 
-def from_caller(message: Any, *, bytes_max: int, counter: Counter = ESTIMATE, redact: bool = False) -> Source:
+def from_caller(message: Any, *, bytes_max: int, counter: Counter = ESTIMATE, redact: Redact | None = None) -> Source:
     """A message given in Python, or an SDK object with ``model_dump``: a dictionary in the OpenAI chat or the
     Anthropic form, or an item of the OpenAI Responses API.
 
@@ -66,8 +66,8 @@ def from_caller(message: Any, *, bytes_max: int, counter: Counter = ESTIMATE, re
     if "content" not in source and not source.get("tool_calls"):
         raise MessageError("a message needs 'content' (or 'tool_calls'); add it", code="bad_message")
     count = 0
-    if redact:
-        source, count = redact_message(source)
+    if redact is not None:
+        source, count = redact_message(source, redact)
     found = encode(source, guess(source), bytes_max=bytes_max, counter=counter)
     return replace(found, redacted=count) if count else found
 

@@ -14,10 +14,10 @@ from minutebook.domain.checks.credentials import secrets
 SHARED = Path(os.environ.get("MINUTEBOOK_SHARED", Path(__file__).parents[2].parent / "shared")) / "data"
 BARS = {
     # recall at least, false positives at most; many rows of these collections are ids, hashes or vendor-specific
-    "gitleaks": (0.80, 0.27),
-    "noseyparker": (0.65, 0.32),
-    "kingfisher": (0.70, 0.01),
-    "secretlint": (0.65, 0.26),
+    "gitleaks": (0.80, 0.19),
+    "noseyparker": (0.70, 0.28),
+    "kingfisher": (0.74, 0.01),
+    "secretlint": (0.67, 0.26),
 }
 
 

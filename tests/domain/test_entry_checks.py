@@ -4,78 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from check_rates import STRUCTURAL, rates, show
 
 from minutebook.domain.checks import check_document, check_entry, check_passage
-from minutebook.domain.curation import Candidate, Rejected, decide
-from minutebook.domain.document import parse
-from minutebook.domain.errors import InputError
-from minutebook.domain.identifiers import check_identifier
-from minutebook.domain.operations import Add
 
 SHARED = Path(os.environ.get("MINUTEBOOK_SHARED", Path(__file__).parents[2].parent / "shared")) / "data"
 OWN = Path(__file__).parents[1] / "data" / "checks" / "entries.jsonl"
 FRESH = OWN.with_name("fresh.jsonl")
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data folder is absent")
-
-STRUCTURAL = {
-    "entry.control",
-    "entry.hidden_unicode",
-    "entry.separator",
-    "entry.oversize",
-    "entry.role_spoof",
-    "curator_json.shape",
-    "memory_file.sync",
-    "entry.data",
-    "ident.path",
-    "entry.secret",
-}
-
-
-def refused(kind: str, text: str) -> list[str]:
-    """The codes that a text of this kind meets where such a text comes in."""
-    match kind.split(".")[0]:
-        case "ident":
-            try:
-                check_identifier(text)
-            except InputError as error:
-                return [error.code]
-            return []
-        case "summary":
-            return [finding.code for finding in check_passage(text, "model")]
-        case "tool_result":
-            return [finding.code for finding in check_entry(text, "tool")]
-        case "curator_json":
-            decision = decide((), [Candidate("c1", Add(text="x"))], text, job="j1", revision=1)
-            return [reason.check for reason in decision.reasons] if isinstance(decision, Rejected) else []
-        case "memory_file":
-            parsed = parse(text.encode(errors="surrogatepass"))
-            found = [finding.code for entry in parsed.entries for finding in check_entry(entry)]
-            found += [finding.code for finding in check_document(parsed.entries)]
-            return [problem.code for problem in parsed.problems] + list(parsed.fixes) + found
-        case _:
-            return [finding.code for finding in check_entry(text)]
-
-
-def rates(path: Path) -> dict[str, list[int]]:
-    """Per kind: attacks, attacks refused, honest texts, honest texts refused."""
-    table: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    for line in path.read_text(encoding="utf-8").splitlines():
-        row: dict[str, Any] = json.loads(line)
-        at = 0 if row["expect"] == "reject" else 2
-        table[row["kind"]][at] += 1
-        table[row["kind"]][at + 1] += bool(refused(row["kind"], row["text"]))
-    return dict(table)
-
-
-def show(table: dict[str, list[int]]) -> None:
-    print(f"\n{'kind':26}{'refused':>12}{'false positives':>18}")
-    for kind, (attacks, caught, honest, wrong) in sorted(table.items()):
-        print(f"{kind:26}{caught:>6}/{attacks:<5}{wrong:>12}/{honest:<5}")
 
 
 @needs_shared

@@ -23,6 +23,7 @@ from minutebook import Minutebook, MinutebookError
 from minutebook.domain.errors import StreamConflict
 from minutebook.infrastructure.store.failpoints import POINTS, armed
 from minutebook.infrastructure.work import replacement
+from minutebook.infrastructure.work.exchange import exchange
 
 # ruff: noqa: E501 - the table is read in rows
 
@@ -226,12 +227,13 @@ def test_a_process_without_descriptors_fails_cleanly_and_goes_on_later(tmp_path:
     with Minutebook.open(tmp_path, automatic=False) as book:
         book.memory.import_notes(b"- One fact\n")
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        held = []
+        held: list[int] = []
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 8, hard))
-            with contextlib.suppress(OSError):  # until there are none left
-                while True:
+            with contextlib.suppress(OSError):
+                while len(held) < 100:
                     held.append(os.open("/dev/null", os.O_RDONLY))
+            assert len(held) < 100, "nothing is left to open"
             with pytest.raises(MinutebookError) as refusal:
                 book.memory.import_notes(b"- Another fact\n")
         finally:
@@ -285,11 +287,11 @@ def trace(book: Minutebook, monkeypatch: pytest.MonkeyPatch, change: Callable[[]
         return renamed
 
     with monkeypatch.context() as patched:
-        patched.setattr(replacement.os, "fsync", synced)
-        patched.setattr(replacement, "exchange", renaming("exchange", replacement.exchange))
-        patched.setattr(replacement.os, "replace", renaming("exchange", os.replace))
-        patched.setattr(replacement.os, "link", renaming("link", os.link))
-        patched.setattr(replacement.os, "rename", renaming("exchange", os.rename))
+        patched.setattr(os, "fsync", synced)
+        patched.setattr(replacement, "exchange", renaming("exchange", exchange))
+        patched.setattr(os, "replace", renaming("exchange", os.replace))
+        patched.setattr(os, "link", renaming("link", os.link))
+        patched.setattr(os, "rename", renaming("exchange", os.rename))
         patched.setattr(book._runtime.log, "append", appended)
         change()
     return calls
