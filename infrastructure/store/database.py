@@ -129,8 +129,7 @@ class Database:
             with self.views.connect() as connection:
                 yield connection
         finally:
-            # Given back while or after close() emptied the pool, it would wait there for nobody. Asked only now:
-            # before it is given back, close() might still come in between.
+            # Given back while close() empties the pool, it would wait there for nobody; asked when it is back.
             if self._closed:
                 self.views.pool.dispose()
 
