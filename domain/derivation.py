@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,200}")
 """A word; in scripts that put no space between words, one character."""
 RUN_WORDS = 6
-"""Words in a row that two people hardly ever choose alike; measured on real tool results against real user requests."""
+"""Words in a row that two people hardly ever choose alike: a choice, not measured on real tool results yet."""
 LEAST_WORDS = 4
 """A shorter text says too little to tell where it came from."""
 SHARE = 0.5
