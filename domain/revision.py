@@ -25,9 +25,6 @@ from .catalogue import (
 from .events import LoggedEvent
 from .message import Trust
 
-REVISION_TOPICS = (RevisionPrepared.TOPIC, RevisionCommitted.TOPIC, RevisionAbandoned.TOPIC, DriftDetected.TOPIC)
-
-
 _NO_USAGE = Usage()
 
 

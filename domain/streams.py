@@ -16,10 +16,6 @@ def _stream(*names: str) -> UUID:
     return uuid5(NAMESPACE, "".join(f"{len(name)}:{name}" for name in names))
 
 
-def workspace_stream(workspace: str) -> UUID:
-    return _stream("workspace", workspace)
-
-
 def session_stream(workspace: str, session: str) -> UUID:
     return _stream("session", workspace, session)
 

@@ -50,13 +50,6 @@ _TEST_WORDS = re.compile(
     r"\b(?:lint|style|format|formatter|spell|type|coverage|flaky|ruff|eslint|mypy|pylint|prettier|clang"
     r"|unit|e2e|snapshot|debug|access log|request log|sql log)\w{0,6}\W"
 )
-_GRANT_SUBJECT = re.compile(
-    r"\b(?:all|any|every|whatever|each|shell|sudo|root|tool|destructive|dangerous|mcp|network|command)s?\b"
-)
-
-
-def _wide(match: re.Match[str]) -> bool:
-    return _GRANT_SUBJECT.search(match[0]) is not None
 
 
 def _not_tooling(match: re.Match[str]) -> bool:

@@ -52,11 +52,6 @@ def find_hidden(text: str) -> tuple[Finding, ...]:
     return tuple(found.values())
 
 
-def is_hidden(text: str, at: int) -> bool:
-    """Whether the character at this place is one that a reader would not see."""
-    return text[at] >= "\u00ad" and _kind(text, at) is not None
-
-
 def _flag_length(text: str, at: int) -> int:
     end = text.find(_TAG_END, at + 1, at + 8)
     if end < 0:

@@ -35,10 +35,6 @@ class Intake:
     left_out: tuple[Left, ...]
     overrides: tuple[Finding, ...]
 
-    @property
-    def complete(self) -> bool:
-        return not self.refused
-
 
 def take_in(
     notes: Notes,

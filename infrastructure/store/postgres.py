@@ -19,9 +19,6 @@ from .postgres_guards import APPEND, GUARDS, MOVED_ON
 from .rows import conflict, digest_of, overtaken
 from .schema import SCHEMA_VERSION, check_version, metadata
 
-CHANNEL = "minutebook"
-"""NOTIFY channel: its message is the new last position. A hint that shortens a wait, never the truth."""
-
 _SCHEMA_LOCK = 0x6D626F6B_0001
 _UNIQUE_VIOLATION = "23505"
 

@@ -7,7 +7,8 @@ MOVED_ON = "MB001"
 
 # The chain is the one of domain/chain.py: sha256(previous, position as 8 bytes, digest). Locking the head row
 # orders the appends, so positions have no gaps and commit in order; a reader meets both or neither. Each
-# statement of the function sees what was committed before the lock came free (READ COMMITTED).
+# statement of the function sees what was committed before the lock came free (READ COMMITTED). The NOTIFY names
+# the new last position: a hint that may shorten a wait, never the truth.
 APPEND = """
 CREATE FUNCTION minutebook_append(
     expected_streams uuid[], expected_versions bigint[],

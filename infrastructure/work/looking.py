@@ -13,7 +13,6 @@ from ...domain.errors import InputError, SessionError
 from ...domain.events import TOPICS, LoggedEvent
 from ...domain.neutral import content_json
 from ...domain.parts import parts_from_json
-from ...projections import candidates
 from ...projections.context import history
 from ...projections.revisions import queries as revisions
 from . import conversation
@@ -364,8 +363,3 @@ def timeline(runtime: Runtime, session: str, buckets: int) -> list[dict[str, Any
             }
         )
     return steps
-
-
-def pending_counts(runtime: Runtime) -> dict[str, int]:
-    with runtime.projections.reading("candidates") as (view, connection):
-        return candidates.counts(view, connection, runtime.workspace)

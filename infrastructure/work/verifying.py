@@ -10,9 +10,6 @@ from ..store.verification import verify_log
 from .publisher import Publisher
 from .runtime import Runtime
 
-CONTEXTS_MAX = 20
-"""Recorded contexts that are built again by one verify, the newest: each costs as much as it did."""
-
 
 def verify(runtime: Runtime, publisher: Publisher) -> dict[str, Any]:
     """Replays the log, checks its chain, recomputes every projection, compares the file: the first difference is named.

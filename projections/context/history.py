@@ -183,13 +183,6 @@ def messages(
     return rows
 
 
-def message_position(
-    tables: ContextTables, connection: Connection, workspace: str, session: str, message: str
-) -> int | None:
-    """Where the message with this id stands in the log, or None (M3)."""
-    return queries.positions_of(tables, connection, workspace, session, [message]).get(message)
-
-
 def _shown(
     tables: ContextTables, connection: Connection, workspace: str, session: str, at: int | None
 ) -> tuple[dict[int, int | None], dict[int, tuple[str, int]]]:
