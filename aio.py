@@ -22,7 +22,7 @@ import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from .infrastructure import book as core
 from .infrastructure.book import Answer, Context, RecordedMessage
@@ -37,13 +37,12 @@ async def _call(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
     return await asyncio.to_thread(partial(function, *arguments, **named))
 
 
-class _Handle:
+class _Handle(Protocol):
     """What can stand in an ``async with``: it is left as its synchronous twin is."""
 
     async def _leave(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        raise NotImplementedError
+    ) -> None: ...
 
 
 class _Opening(Generic[H]):
@@ -68,7 +67,7 @@ class _Opening(Generic[H]):
         await asyncio.shield(self._made._leave(kind, error, trace))
 
 
-class Run(_Handle):
+class Run:
     """One run; see ``minutebook.Run``."""
 
     def __init__(self, run: core.Run) -> None:
@@ -181,7 +180,7 @@ class Projections(_Twin):
     """The projections; see ``minutebook.Minutebook.projections``."""
 
 
-class Minutebook(_Handle):
+class Minutebook:
     """One open book; see ``minutebook.Minutebook``. Made by ``open``."""
 
     def __init__(self, book: core.Minutebook) -> None:

@@ -1,10 +1,10 @@
-"""The schema of the built-in ``memory`` tool, and its rendering for the chat APIs (D2)."""
+"""The built-in ``memory`` tool and the schema of its arguments (D2)."""
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass
 from typing import Any
+
+from .offered_tool import OfferedTool
 
 _TEXT = {
     "type": "string",
@@ -48,36 +48,5 @@ _DESCRIPTION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryTool:
-    """A tool as a value: name, description, and JSON schema of its arguments."""
-
-    name: str
-    description: str
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """A fresh copy of the JSON schema; a caller may change it without changing ours."""
-        return copy.deepcopy(_PARAMETERS)
-
-    def to_openai(self) -> dict[str, Any]:
-        """The tool as an element of ``tools`` in the OpenAI chat API."""
-        function = {"name": self.name, "description": self.description, "parameters": self.schema}
-        return {"type": "function", "function": function}
-
-    def to_openai_responses(self) -> dict[str, Any]:
-        """The tool as an element of ``tools`` in the OpenAI Responses API."""
-        flat = {"name": self.name, "description": self.description, "parameters": self.schema}
-        return {"type": "function", **flat, "strict": False}
-
-    def to_anthropic(self) -> dict[str, Any]:
-        """The tool as an element of ``tools`` in the Anthropic messages API."""
-        return {"name": self.name, "description": self.description, "input_schema": self.schema}
-
-    def to_mcp(self) -> dict[str, Any]:
-        """The tool as an MCP server lists it."""
-        return {"name": self.name, "description": self.description, "inputSchema": self.schema}
-
-
-MEMORY_TOOL = MemoryTool("memory", _DESCRIPTION)
+MEMORY_TOOL = OfferedTool("memory", _DESCRIPTION, _PARAMETERS)
 """The tool that an agent offers its model; hand its arguments to ``run.memory``."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, assert_never
 
-from pydantic import Field, TypeAdapter, ValidationError, field_validator
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from .document import canonical_text
 from .errors import InputError, MemoryFault
@@ -19,16 +19,15 @@ TEXT_CHARS_MAX = 100_000
 """A proposal beyond this is refused unread; the entry limit itself is a finding, so that the model is told why."""
 
 
+EntryText: TypeAlias = Annotated[str, Field(max_length=TEXT_CHARS_MAX), AfterValidator(canonical_text)]
+"""What an operation says, in its canonical form."""
+
+
 class Add(Frozen):
     """Adds an entry."""
 
     operation: Literal["add"] = "add"
-    text: Annotated[str, Field(max_length=TEXT_CHARS_MAX)]
-
-    @field_validator("text")
-    @classmethod
-    def _canonical(cls, value: str) -> str:
-        return canonical_text(value)
+    text: EntryText
 
 
 class Replace(Frozen):
@@ -36,13 +35,8 @@ class Replace(Frozen):
 
     operation: Literal["replace"] = "replace"
     target: Annotated[str, Field(min_length=1, max_length=TEXT_CHARS_MAX)]
-    text: Annotated[str, Field(max_length=TEXT_CHARS_MAX)]
+    text: EntryText
     expects: str | None = None
-
-    @field_validator("text")
-    @classmethod
-    def _canonical(cls, value: str) -> str:
-        return canonical_text(value)
 
 
 class Remove(Frozen):

@@ -7,7 +7,6 @@ bounded here; reading the log is somebody else's work.
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from typing import Any, assert_never
 
 from .errors import InputError
 from .message import JSON, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from .offered_tool import OfferedTool
 
 CHARS_DEFAULT = 8_000
 """Characters of originals in one answer, unless the model asks for others: about 2,000 tokens."""
@@ -67,38 +67,7 @@ _DESCRIPTION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RecallTool:
-    """The tool as a value: name, description, and JSON schema of its arguments."""
-
-    name: str
-    description: str
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """A fresh copy of the JSON schema; a caller may change it without changing ours."""
-        return copy.deepcopy(_PARAMETERS)
-
-    def to_openai(self) -> dict[str, Any]:
-        """The tool as an element of ``tools`` in the OpenAI chat API."""
-        function = {"name": self.name, "description": self.description, "parameters": self.schema}
-        return {"type": "function", "function": function}
-
-    def to_openai_responses(self) -> dict[str, Any]:
-        """The tool as an element of ``tools`` in the OpenAI Responses API."""
-        flat = {"name": self.name, "description": self.description, "parameters": self.schema}
-        return {"type": "function", **flat, "strict": False}
-
-    def to_anthropic(self) -> dict[str, Any]:
-        """The tool as an element of ``tools`` in the Anthropic messages API."""
-        return {"name": self.name, "description": self.description, "input_schema": self.schema}
-
-    def to_mcp(self) -> dict[str, Any]:
-        """The tool as an MCP server lists it."""
-        return {"name": self.name, "description": self.description, "inputSchema": self.schema}
-
-
-RECALL_TOOL = RecallTool("recall", _DESCRIPTION)
+RECALL_TOOL = OfferedTool("recall", _DESCRIPTION, _PARAMETERS)
 """The tool that an agent offers its model; hand its arguments to ``run.recall``."""
 
 

@@ -196,11 +196,8 @@ class AnthropicWriter(Writer):
             if not isinstance(tool, Tool):  # a tool of the provider's own, sent as the caller gave it
                 out.setdefault(str(tool.get("name") or tool.get("type")), tool)
                 continue
-            name = self.names.name(tool.name)
-            if name != tool.name:
-                self.losses.append(f"tools: name {tool.name!r} sent as {name!r}")
-            if name in out:
-                self.losses.append(f"tools: {tool.name!r} given twice, the second is not carried")
+            name = self.offered_name(tool, out)
+            if name is None:
                 continue
             described = {"description": tool.description} if tool.description else {}
             out[name] = {"name": name, **described, "input_schema": tool.schema}

@@ -180,11 +180,8 @@ class OpenAIWriter(Writer):
             if not isinstance(tool, Tool):
                 self.losses.append(f"tools: {tool.get('name') or tool.get('type')!r} has no form here, not carried")
                 continue
-            name = self.names.name(tool.name)
-            if name != tool.name:
-                self.losses.append(f"tools: name {tool.name!r} sent as {name!r}")
-            if name in out:
-                self.losses.append(f"tools: {tool.name!r} given twice, the second is not carried")
+            name = self.offered_name(tool, out)
+            if name is None:
                 continue
             function: dict[str, JSON] = {"name": name}
             if tool.description:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from .context import Built, Line, turn_numbers
@@ -110,6 +110,16 @@ class Writer:
                     self.losses.append(f"tools: {compact(given)[:80]} is no tool schema, not carried")
             else:
                 yield tool
+
+    def offered_name(self, tool: Tool, taken: Container[str]) -> str | None:
+        """The name under which a tool is sent; None where an earlier one has it."""
+        name = self.names.name(tool.name)
+        if name != tool.name:
+            self.losses.append(f"tools: name {tool.name!r} sent as {name!r}")
+        if name in taken:
+            self.losses.append(f"tools: {tool.name!r} given twice, the second is not carried")
+            return None
+        return name
 
 
 def _wire_ids(calls: list[tuple[int, str]], names: Names, *, unique: bool) -> dict[tuple[int, str], str]:

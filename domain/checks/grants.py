@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .rules import FAR, NEAR, rule
+from .rules import FAR, NEAR, not_after, rule
 
 _ACTS = (
     r"(?:(?:shell|terminal|bash|sudo|root|system|tool|destructive|dangerous|git|file|network|mcp|api|admin"
@@ -186,13 +186,7 @@ RULES = (
             r"|approvals?) ?(?:mode|policy)? ?[:=] ?(?:none|off|never|false|disabled|bypass|full-?access"
             r"|danger\w{0,12})\b|\byolo mode\b|\bbypass-?permissions\b"
         ),
-        accept=lambda m: (
-            re.search(
-                r"\b(?:never|not|n't|forbidden|avoid|blocked|rejects?|no)\b",
-                m.string[max(0, m.start() - 40) : m.start()],
-            )
-            is None
-        ),
+        accept=not_after(r"\b(?:never|not|n't|forbidden|avoid|blocked|rejects?|no)\b", 40),
     ),
     rule(
         "permission",
@@ -280,13 +274,7 @@ RULES = (
             r"\brm -rf? (?:-\w )?[/~*.]|\b(?:curl|wget)\b[^\n|]{1,120}\| ?(?:sudo )?(?:ba|z|da)?sh\b"
             r"|:\(\) ?\{ ?:\|:"
         ),
-        accept=lambda m: (
-            re.search(
-                r"\b(?:never|not|n't|avoid|forbidden|blocked|instead of|docs?|install(?:er|ed)?)\b",
-                m.string[max(0, m.start() - 50) : m.start()],
-            )
-            is None
-        ),
+        accept=not_after(r"\b(?:never|not|n't|avoid|forbidden|blocked|instead of|docs?|install(?:er|ed)?)\b", 50),
     ),
     rule(
         "permission",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .rules import NEAR, rule
+from .rules import NEAR, not_after, rule
 
 _IGNORE = (
     r"(?:ignor(?:e|es|ing)|disregard(?:s|ing)?|forget(?:s|ting)?|overlook(?:ing)?|neglect(?:ing)?|overrid(?:e|es|ing)"
@@ -184,11 +184,8 @@ RULES = (
             r"|say no|object|push back|question (?:the|any|an|it|orders|instructions))\b"
         ),
         guarded=False,
-        accept=lambda m: (
-            not re.search(
-                r"\b(?:server|api|client|socket|connection|endpoint|parser)s?\W+(?:must|do|will|can)?\W*$",
-                m.string[max(0, m.start() - 20) : m.start()],
-            )
+        accept=not_after(
+            r"\b(?:server|api|client|socket|connection|endpoint|parser)s?\W+(?:must|do|will|can)?\W*$", 20
         ),
     ),
     rule(

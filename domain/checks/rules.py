@@ -73,6 +73,11 @@ def rule(
     return Rule(code, says, source, guarded, accept, loud)
 
 
+def not_after(source: str, chars: int) -> Callable[[re.Match[str]], bool]:
+    """A condition for ``accept``: the pattern does not stand in the ``chars`` characters before the match."""
+    return lambda match: re.search(source, match.string[max(0, match.start() - chars) : match.start()]) is None
+
+
 def within_sentence(source: str) -> str:
     """Lets ``[^.!?\\n]{0,n}`` run over a full stop inside a name, as NEAR does."""
     return source.replace(r"[^.!?\n]{0,", r"(?:[^.!?\n]|\.(?=\w)){0,")

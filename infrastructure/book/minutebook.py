@@ -14,7 +14,6 @@ from typing import Any
 from sqlalchemy import Connection
 
 from ...domain.errors import InputError, MemoryFault, SessionError, StoreError
-from ...domain.identifiers import check_identifier
 from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
@@ -189,13 +188,12 @@ class Minutebook:
         refuse_reserved(id)
         if self._runtime.writes:
             id = id or new_id("s")
-            new = not conversation.known_session(self._runtime, check_identifier(id))
-            conversation.open_session(self._runtime, id)
-            if new:
+            if conversation.open_session(self._runtime, id):
                 self._wake_curator("session_created")
         else:
-            conversation.require_session(self._runtime, id or self.latest_session())
-        return Session(self, id or self.latest_session(), resume=resume)
+            id = id or self.latest_session()
+            conversation.require_session(self._runtime, id)
+        return Session(self, id, resume=resume)
 
     def find_session(self, id: str) -> Session:
         """The session of that id, neither made nor opened again. Raises SessionError ``unknown_session``."""

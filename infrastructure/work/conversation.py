@@ -49,10 +49,14 @@ class RunRef:
 # --- sessions
 
 
-def open_session(runtime: Runtime, session: str, *, origin: str = "agent", form: str | None = None) -> None:
-    """Opens a session or goes on with it; interrupts a run in it whose owner is gone. Raises ``bad_identifier``."""
+def open_session(runtime: Runtime, session: str, *, origin: str = "agent", form: str | None = None) -> bool:
+    """Opens a session or goes on with it, and says whether it is new; interrupts a run in it whose owner is gone.
+
+    Raises ``bad_identifier``.
+    """
     check_identifier(session)
     stream = session_stream(runtime.workspace, session)
+    new = False
     for _ in range(RETRIES):
         last = runtime.log.last(stream)
         event: Event
@@ -66,10 +70,12 @@ def open_session(runtime: Runtime, session: str, *, origin: str = "agent", form:
             break
         try:
             runtime.log.append([event])
+            new = last is None
             break
         except StreamConflict:
             continue
     interrupt_if_dead(runtime, session)
+    return new
 
 
 def known_session(runtime: Runtime, session: str) -> bool:

@@ -170,10 +170,7 @@ def freeze(
     runtime: str | None = None,
 ) -> Any | None:
     """The last memory freeze at or before ``at`` (position, runtime, revision, digest, block_digest), or None (D7)."""
-    statement = _newest(tables.freezes, workspace, session, at)
-    if runtime is not None:
-        statement = statement.where(tables.freezes.c.runtime == runtime)
-    return connection.execute(statement).one_or_none()
+    return connection.execute(_newest(tables.freezes, workspace, session, at, runtime=runtime)).one_or_none()
 
 
 def preamble(
@@ -186,10 +183,7 @@ def preamble(
     id: str | None = None,
 ) -> Any | None:
     """The last recorded system prompt and tools (position, preamble, tokens) at or before ``at``, or None (C11)."""
-    statement = _newest(tables.preambles, workspace, session, at)
-    if id is not None:
-        statement = statement.where(tables.preambles.c.preamble == id)
-    return connection.execute(statement).one_or_none()
+    return connection.execute(_newest(tables.preambles, workspace, session, at, preamble=id)).one_or_none()
 
 
 def last_shown(
@@ -202,14 +196,13 @@ def last_shown(
     runtime: str | None = None,
 ) -> Any | None:
     """The last context that was handed out: a row of ``context_shown``, or None (C11)."""
-    statement = _newest(tables.shown, workspace, session, at)
-    if runtime is not None:
-        statement = statement.where(tables.shown.c.runtime == runtime)
-    return connection.execute(statement).one_or_none()
+    return connection.execute(_newest(tables.shown, workspace, session, at, runtime=runtime)).one_or_none()
 
 
-def _newest(table: Table, workspace: str, session: str, at: int | None) -> Select[Any]:
+def _newest(table: Table, workspace: str, session: str, at: int | None, **wanted: str | None) -> Select[Any]:
+    """The last row at or before ``at`` whose columns have what is wanted of them; None wants nothing."""
     statement = select(table).where(table.c.workspace == workspace, table.c.session == session)
+    statement = statement.where(*(table.c[name] == value for name, value in wanted.items() if value is not None))
     if at is not None:
         statement = statement.where(table.c.position <= at)
     return statement.order_by(table.c.position.desc()).limit(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from ....domain.catalogue import SkippedLine, Usage
 from ....domain.message import JSON, Form, Trust
@@ -23,17 +23,7 @@ Format: TypeAlias = Literal[
 ]
 """The transcript formats that are recognised; the mapping tables stand in docs/reference/transcripts.md."""
 
-FORMATS: tuple[Format, ...] = (
-    "pi",
-    "claude-code",
-    "codex",
-    "openai-chat",
-    "openai-responses",
-    "anthropic-messages",
-    "tau-bench",
-    "swe-agent",
-    "openhands",
-)
+FORMATS: tuple[Format, ...] = get_args(Format)
 
 Ending: TypeAlias = Literal["", "aborted", "error"]
 """What a message says about how its turn went: an answer came, the user stopped it, the provider failed."""
