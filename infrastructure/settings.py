@@ -103,12 +103,15 @@ class Settings(BaseModel):
     lease_seconds: float = Field(
         default=300.0, gt=0, description="An open run on another host is dead when it was silent for so long (M2)."
     )
-    lock_timeout_seconds: float = Field(default=5.0, ge=0, description="How long a writer waits for another.")
+    lock_timeout_seconds: float = Field(
+        default=5.0, ge=0, description="How long a writer waits for another, or for a server that went away."
+    )
     workspace_id: str = Field(
         default="local",
         min_length=1,
         max_length=200,
-        description="Names this workspace in a database that several share.",
+        description="Names this workspace in a database that several share; unset on a server: an id of its own, in "
+        "`.tinyagent/workspace-id`.",
     )
     projections: tuple[str, ...] = Field(
         default=(), description="Plug-in projections to load, by entry-point name (E5)."

@@ -15,7 +15,9 @@ import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,32 +58,75 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[URL]:
         folder.chmod(0o755)
         try:
             server = get_server(folder / "data", cleanup_mode="delete")
-            yield make_url(server.get_uri()).set(drivername="postgresql+psycopg")
+            url = make_url(server.get_uri()).set(drivername="postgresql+psycopg")
+            _hurry(url)
+            yield url
             server.cleanup()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture
-def postgres_url(postgres_server: URL, request: pytest.FixtureRequest) -> Iterator[str]:
-    """The URL of a fresh PostgreSQL database (or schema, where the user may not create databases)."""
-    name = f"minutebook_test_{os.getpid()}_{next(_names)}"
-    admin = create_engine(postgres_server, isolation_level="AUTOCOMMIT")
+def _hurry(url: URL) -> None:
+    # What a test writes need not survive the machine: the drills of durability bring their own servers.
+    admin = create_engine(url, isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
-        version = str(connection.exec_driver_sql("SHOW server_version").scalar_one()).split()[0]
-        request.node.user_properties.append(("postgres", version))
+        for setting in ("fsync", "full_page_writes", "autovacuum"):
+            connection.exec_driver_sql(f"ALTER SYSTEM SET {setting} = off")
+        connection.exec_driver_sql("SELECT pg_reload_conf()")
+    admin.dispose()
+
+
+@contextmanager
+def postgres_database(server: URL, template: str | None = None) -> Iterator[URL]:
+    """A fresh database (or schema, where the user may not create databases), gone at the end.
+
+    ``template`` names a database to copy. Raises ProgrammingError where a copy is not allowed.
+    """
+    name = f"minutebook_test_{os.getpid()}_{next(_names)}"
+    admin = create_engine(server, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
         try:
-            connection.exec_driver_sql(f"CREATE DATABASE {name}")
-            url, undo = postgres_server.set(database=name), f"DROP DATABASE {name} WITH (FORCE)"
+            connection.exec_driver_sql(f"CREATE DATABASE {name}" + (f" TEMPLATE {template}" if template else ""))
+            url, undo = server.set(database=name), f"DROP DATABASE {name} WITH (FORCE)"
         except ProgrammingError:
+            if template:
+                raise
             connection.exec_driver_sql(f"CREATE SCHEMA {name}")
-            url = postgres_server.update_query_dict({"options": f"-csearch_path={name}"})
+            url = server.update_query_dict({"options": f"-csearch_path={name}"})
             undo = f"DROP SCHEMA {name} CASCADE"
         try:
-            yield url.render_as_string(hide_password=False)
+            yield url
         finally:
             connection.exec_driver_sql(undo)
     admin.dispose()
+
+
+@pytest.fixture(scope="session")
+def new_postgres(postgres_server: URL) -> Callable[..., AbstractContextManager[URL]]:
+    """``with new_postgres() as url``: a fresh database; ``new_postgres(template)``: a copy of another."""
+    return partial(postgres_database, postgres_server)
+
+
+@pytest.fixture(scope="session")
+def postgres_version(postgres_server: URL) -> str:
+    engine = create_engine(postgres_server)
+    with engine.connect() as connection:
+        version = str(connection.exec_driver_sql("SHOW server_version").scalar_one()).split()[0]
+    engine.dispose()
+    return version
+
+
+@pytest.fixture
+def on_postgres(request: pytest.FixtureRequest, postgres_version: str) -> None:
+    """Notes for the last lines of the run that this test was on PostgreSQL, and on which."""
+    request.node.user_properties.append(("postgres", postgres_version))
+
+
+@pytest.fixture
+def postgres_url(new_postgres: Callable[..., AbstractContextManager[URL]], on_postgres: None) -> Iterator[str]:
+    """The URL of a fresh PostgreSQL database."""
+    with new_postgres() as url:
+        yield url.render_as_string(hide_password=False)
 
 
 @pytest.fixture
@@ -130,7 +175,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         names = getattr(item, "fixturenames", ())
         called = getattr(item, "callspec", None)
-        if "postgres_url" in names or (called is not None and called.params.get("database_url") == "postgres"):
+        params = {} if called is None else called.params
+        if "on_postgres" in names or "postgres" in (params.get("database_url"), params.get("where")):
             item.add_marker(pytest.mark.postgres)
 
 

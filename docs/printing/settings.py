@@ -12,7 +12,10 @@ from .markdown import HEADER, default, spoken, table
 
 OTHER_VARIABLES = (
     ("MINUTEBOOK_WORKSPACE", "The workspace of the command line, where `--workspace` is not given."),
-    ("MINUTEBOOK_DATABASE", "The database URL of the command line, where `--database` is not given."),
+    (
+        "MINUTEBOOK_DATABASE",
+        "The database URL, where neither `--database` nor `database=` is given; unset: SQLite in the workspace.",
+    ),
     ("MINUTEBOOK_DEBUG", "Set to anything: an internal error prints its traceback too."),
     ("MINUTEBOOK_FAILPOINT", "Crash drills only: the process stops itself at the named point of a write."),
     ("MINUTEBOOK_TEST_POSTGRES", "The tests use this PostgreSQL server; unset, they start one of their own."),

@@ -38,6 +38,7 @@ CLOSE_LAG_MAX = 5_000
 """Events that a closing book still brings into its projections: a fraction of a second."""
 
 DATABASE = Path(".tinyagent") / "minutebook.db"
+DATABASE_VARIABLE = "MINUTEBOOK_DATABASE"
 
 
 class Minutebook:
@@ -80,13 +81,14 @@ class Minutebook:
     ) -> Minutebook:
         """Opens the book of a workspace; one open is one runtime (D7). Use it as a context manager.
 
-        ``database`` is an SQLAlchemy URL (default: SQLite in the workspace); ``summarizer`` and ``curator`` are
+        ``database`` is an SQLAlchemy URL (default: ``MINUTEBOOK_DATABASE``, else SQLite in the workspace); on a
+        server a workspace that names no ``workspace_id`` gets one of its own. ``summarizer`` and ``curator`` are
         objects of the two protocols or plain functions of one argument (when given they win over the settings
         ``summarizer_model`` and ``curator_model``); ``clock`` returns an aware datetime.
         ``read_only=True`` looks without recovering, freezing, interrupting or writing anything. ``access="look"``
         does the same but may bring projections up to date. ``automatic=False`` starts no curation in the background.
-        Raises InputError (``extra_missing`` and others), StoreError ``not_a_book``, ``schema_newer``,
-        ``store_locked``, ``store_corrupt``.
+        Raises InputError (``bad_database_url``, ``driver_missing``, ``extra_missing`` and others), StoreError
+        ``not_a_book``, ``schema_newer``, ``store_locked``, ``store_corrupt``, ``store_unreachable``.
         """
         _usable(summarizer, "summarizer", "summarize")
         _usable(curator, "curator", "curate")
@@ -101,10 +103,13 @@ class Minutebook:
         if access == "write":
             root.mkdir(parents=True, exist_ok=True)
             place.prepare()
-        place_of_book = database or root.absolute() / DATABASE
+        place_of_book = database or os.environ.get(DATABASE_VARIABLE) or root.absolute() / DATABASE
         if access == "look" and isinstance(place_of_book, Path) and not _writable(place_of_book):
             access = "read_only"
         store = Database(place_of_book, access=access, lock_timeout=effective.lock_timeout_seconds)
+        if not store.sqlite and "workspace_id" not in effective.model_fields_set:
+            # A server is shared: folders that name no id must not meet in it (D17).
+            effective = effective.model_copy(update={"workspace_id": place.own_id(make=access == "write")})
         owner = register(new_id("r"))
         try:
             log = Log(store)
@@ -166,7 +171,11 @@ class Minutebook:
 
     def _settle(self) -> None:
         """Leaves the projections up to date, unless much is missing: the next reader should not have to pay."""
-        for row in self._runtime.projections.status():
+        try:
+            rows = self._runtime.projections.status()
+        except StoreError:
+            return  # with the server gone there is nothing to leave in order, and the book closes all the same
+        for row in rows:
             if 0 < row.lag <= CLOSE_LAG_MAX:
                 self._runtime.projections.refresh(row.name)
 

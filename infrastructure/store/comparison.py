@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Table, inspect, select
 from ...domain.errors import StoreError
 from . import cursors, overlay
 from .binding import Bound, missing
-from .database import translate
 from .dump import encode, keys, rows
+from .faults import translate
 from .schema import parked
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import itertools
 import os
-import re
 import sqlite3
 import stat
 import threading
@@ -22,11 +21,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Engine, create_engine
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.engine import URL
 from sqlalchemy.pool import QueuePool
 
-from ...domain.errors import InputError, MinutebookError, StoreError
+from ...domain.errors import StoreError
+from .address import database_url
+from .faults import guard, translate
 
 Access = Literal["write", "look", "read_only"]
 """``write``: everything. ``look``: projections may advance, nothing else is written. ``read_only``: nothing is."""
@@ -41,16 +41,10 @@ class Database:
     """One database under one book: its URL, its engines and its writer connection."""
 
     def __init__(self, url: str | Path, *, access: Access = "write", lock_timeout: float = 5.0) -> None:
-        self.url = _url(url)
+        self.url = database_url(url)
         self.access: Access = access
         self.lock_timeout = lock_timeout
         self.sqlite = self.url.get_backend_name() == "sqlite"
-        if not self.sqlite and self.url.get_backend_name() != "postgresql":
-            raise InputError(
-                f"{self.url.get_backend_name()!r} databases are not supported; use sqlite:///FILE or "
-                "postgresql+psycopg://USER@HOST/NAME",
-                code="bad_database_url",
-            )
         self.path = self._sqlite_path()
         self.absent = self.path is not None and not _is_file(self.path)
         if self.path is not None and access == "write":
@@ -74,11 +68,12 @@ class Database:
             raise StoreError("the book was opened for reading; open it for writing to change it", code="read_only")
         with self._lock, guard():
             self._check_open()
+            new = self._writer is None
             if self._writer is None:
                 self._writer = self.engine.connect()
-                if not self.sqlite:
-                    self._writer.exec_driver_sql(_DURABLE)
             try:
+                if new and not self.sqlite:
+                    self._writer.exec_driver_sql(_DURABLE)
                 yield self._writer
             finally:
                 self._settle()
@@ -86,14 +81,32 @@ class Database:
     def _settle(self) -> None:
         # The append commits on the driver's connection; this only tells SQLAlchemy that it is over.
         assert self._writer is not None
-        driver: Any = self._writer.connection.driver_connection
-        if not self.sqlite and (driver.closed or driver.broken):
+        if not self._rolled_back(self._writer):
             # The server is gone or was restarted: the next append dials again.
-            self._writer.invalidate()
-            self._writer.close()
-            self._writer = None
-            return
-        self._writer.rollback()
+            writer, self._writer = self._writer, None
+            writer.close()
+
+    def _rolled_back(self, connection: Connection) -> bool:
+        """Leaves no transaction open; a connection that was lost is thrown away, which is False.
+
+        Left to the pool, a lost one would be found out there, with a traceback in the log of SQLAlchemy.
+        """
+        if self.sqlite:
+            connection.rollback()
+            return True
+        try:
+            if not connection.invalidated:
+                connection.rollback()
+                driver: Any = connection.connection.driver_connection
+                # SQLAlchemy does not know of what went over the driver's own cursors.
+                driver.rollback()
+                if not driver.closed:
+                    return True
+        except Exception as error:
+            if not isinstance(translate(error), StoreError):
+                raise
+        connection.invalidate()
+        return False
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -101,10 +114,7 @@ class Database:
         with guard(), self._viewing() as connection:
             if self.sqlite:
                 connection.exec_driver_sql("BEGIN")
-            try:
-                yield connection
-            finally:
-                connection.rollback()
+            yield connection
 
     @contextmanager
     def projecting(self) -> Iterator[Connection]:
@@ -115,11 +125,7 @@ class Database:
             else:
                 # The rows can be made again from the log: their commit need not wait for the disk.
                 connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
-            try:
-                yield connection
-            except BaseException:
-                connection.rollback()
-                raise
+            yield connection
             connection.commit()
 
     @contextmanager
@@ -127,7 +133,10 @@ class Database:
         self._check_open()
         try:
             with self.views.connect() as connection:
-                yield connection
+                try:
+                    yield connection
+                finally:
+                    self._rolled_back(connection)
         finally:
             # Given back while close() empties the pool, it would wait there for nobody; asked when it is back.
             if self._closed:
@@ -143,6 +152,7 @@ class Database:
             self._closed = True
             if self._writer is not None:
                 writer, self._writer = self._writer, None
+                self._rolled_back(writer)
                 writer.close()
             # The pools and not the engines: an engine would begin a new pool, and what a thread still holds
             # would come back to the old one.
@@ -151,6 +161,15 @@ class Database:
             if self._anchor is not None:
                 self._anchor.close()
         _LIVE.discard(self)
+
+    def become_empty(self) -> None:
+        """Puts an empty book in memory in place of a server that has none: a reader makes nothing there (M2)."""
+        self.engine.dispose()
+        self.views.dispose()
+        self.url, self.sqlite, self._memory = URL.create("sqlite"), True, _memory_name()
+        self._anchor = self._connect("FULL")
+        self.views = self._engine("NORMAL")
+        self.engine = self._engine("FULL")
 
     # --- making engines
 
@@ -161,26 +180,16 @@ class Database:
 
     def _engine(self, synchronous: str) -> Engine:
         if not self.sqlite:
-            return self._postgres_engine("AUTOCOMMIT" if synchronous == "FULL" else "READ COMMITTED")
+            from .server import server_engine
+
+            return server_engine(
+                self.url,
+                isolation="AUTOCOMMIT" if synchronous == "FULL" else "READ COMMITTED",
+                read_only=self.access == "read_only",
+                lock_timeout=self.lock_timeout,
+            )
         # The driver opens no transactions of its own (isolation_level=None): BEGIN IMMEDIATE is ours to say.
         return create_engine("sqlite://", creator=lambda: self._connect(synchronous), poolclass=QueuePool)
-
-    def _postgres_engine(self, isolation: Literal["AUTOCOMMIT", "READ COMMITTED"]) -> Engine:
-        # What the URL says in its own "options" (a search_path) stays in force beside ours.
-        options = [str(self.url.query.get("options", "")), f"-c lock_timeout={int(self.lock_timeout * 1000)}"]
-        if self.access == "read_only":
-            options.append("-c default_transaction_read_only=on")
-        try:
-            return create_engine(
-                self.url,
-                pool_pre_ping=True,
-                isolation_level=isolation,
-                connect_args={"options": " ".join(filter(None, options))},
-            )
-        except ModuleNotFoundError as error:
-            raise InputError(
-                "PostgreSQL needs the driver psycopg: install 'minutebook[postgres]'", code="driver_missing"
-            ) from error
 
     def _connect(self, synchronous: str) -> sqlite3.Connection:
         if self._memory:
@@ -277,20 +286,6 @@ def _memory_name() -> str:
     return f"file:/minutebook-{os.getpid()}-{next(_memory_names)}?vfs=memdb"
 
 
-def _url(value: str | Path) -> URL:
-    if isinstance(value, Path):
-        return URL.create("sqlite", database=str(value))
-    try:
-        url = make_url(value)
-        # Plain "postgresql" means another driver in older versions of SQLAlchemy.
-        return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
-    except ArgumentError as error:
-        raise InputError(
-            f"{value!r} is no database URL; use sqlite:///FILE or postgresql+psycopg://USER@HOST/NAME",
-            code="bad_database_url",
-        ) from error
-
-
 def _is_file(path: Path) -> bool:
     """Whether there is a database file. Raises StoreError ``store_not_a_file`` for a folder, link, pipe or device."""
     try:
@@ -339,52 +334,6 @@ def _create_private(path: Path) -> None:
             "check the folder's permissions, or open the book with read_only=True",
             code="disk_full" if error.errno == errno.ENOSPC else "store_unwritable",
         ) from error
-
-
-# --- errors
-
-
-_MENDS: tuple[tuple[str, str, str], ...] = (
-    (
-        r"database is locked|database table is locked|lock timeout|canceling statement due to lock",
-        "store_locked",
-        "another process holds the database; try again, or raise lock_timeout_seconds",
-    ),
-    (r"disk is full|No space left", "disk_full", "free some space; nothing of this write was kept"),
-    (r"readonly database|read-only", "store_read_only", "make the folder writable, or open with read_only=True"),
-    (r"file is not a database|file is encrypted", "not_a_book", "point to another file; this one was left untouched"),
-    (r"malformed|corrupt|disk image", "store_corrupt", "run 'minutebook verify' and restore a backup"),
-    (r"disk I/O error|could not fsync", "store_io_error", "check the disk; the last write is in doubt until re-opened"),
-    (r"unable to open database", "store_unwritable", "check that the folder exists and can be read"),
-    (r"connection|server closed|terminating", "store_unreachable", "check the server, then try again"),
-)
-
-
-@contextmanager
-def guard() -> Iterator[None]:
-    """Turns what a driver says into a StoreError with a stable code and the mend."""
-    try:
-        yield
-    except MinutebookError:
-        raise
-    except (sqlite3.Error, SQLAlchemyError, DBAPIError) as error:
-        raise translate(error) from error
-    except (OverflowError, UnicodeEncodeError) as error:
-        # A number beyond 64 bits or half a surrogate pair, before the database has seen it.
-        raise InputError(f"nothing in a book has such a number or name: {error}", code="bad_value") from error
-    except Exception as error:
-        if type(error).__module__.startswith("psycopg"):
-            raise translate(error) from error
-        raise
-
-
-def translate(error: BaseException) -> StoreError:
-    said = str(getattr(error, "orig", None) or error).strip().splitlines()
-    text = said[0] if said else type(error).__name__
-    for pattern, code, mend in _MENDS:
-        if re.search(pattern, text, re.IGNORECASE):
-            return StoreError(f"{text}: {mend}", code=code)
-    return StoreError(f"the database refused: {text}; run 'minutebook verify'", code="store_error")
 
 
 def _after_fork() -> None:

@@ -13,8 +13,9 @@ from sqlalchemy import Connection
 
 from ...domain.chain import next_chain
 from ...domain.events import Event, LoggedEvent
-from .database import Database, guard
+from .database import Database
 from .erasure import erase_payloads, scrub
+from .faults import guard
 from .mapper import MinutebookMapper, OrjsonTranscoder
 from .rows import POSTGRES_COLUMNS, SQLITE_COLUMNS, conflict, digest_of, logged, overtaken, sqlite_row
 from .schema import prepare

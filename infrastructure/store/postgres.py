@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
@@ -11,9 +13,10 @@ from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from ...domain.chain import GENESIS
-from ...domain.errors import StoreError
-from .database import Database, guard
+from ...domain.chain import GENESIS, next_chain
+from ...domain.errors import StoreError, StreamConflict
+from .database import Database
+from .faults import guard
 from .mapper import EnvelopedEvent
 from .postgres_guards import APPEND, GUARDS, MOVED_ON
 from .rows import conflict, digest_of, overtaken
@@ -21,19 +24,23 @@ from .schema import SCHEMA_VERSION, check_version, metadata
 
 _SCHEMA_LOCK = 0x6D626F6B_0001
 _UNIQUE_VIOLATION = "23505"
+_PAUSES = (0.02, 0.1, 0.3)
+"""Seconds between tries to reach a server that went away."""
 
 
 def prepare_postgres(database: Database) -> None:
-    """Creates the schema under an advisory lock, or checks its version. Raises as ``schema.prepare``."""
+    """Creates the schema under an advisory lock, or checks its version. Raises as ``schema.prepare``.
+
+    A reader creates nothing: it goes on with an empty book in memory, as it does where a file is absent.
+    """
     with guard(), database.views.connect() as connection:
         version = _version(connection)
     if version is not None:
         check_version(version)
         return
     if database.access != "write":
-        raise StoreError(
-            "the database holds no book yet; run 'minutebook init' or 'minutebook import'", code="not_a_book"
-        )
+        database.become_empty()
+        return
     with guard(), database.views.begin() as connection:
         connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_SCHEMA_LOCK,))
         # Another process may have been first while this one waited for the lock.
@@ -65,6 +72,13 @@ def _version(connection: Connection) -> int | None:
 
 
 def _create(connection: Connection) -> None:
+    encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+    if encoding != "UTF8":
+        raise StoreError(
+            f"this PostgreSQL database has the encoding {encoding} and cannot hold every text; make one with "
+            "createdb --encoding=UTF8 --template=template0",
+            code="store_not_utf8",
+        )
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
     run = connection.exec_driver_sql
     for table in metadata.sorted_tables:
@@ -91,7 +105,66 @@ def append_postgres(
     expects: Sequence[tuple[UUID, int]],
     within: Callable[[Connection, list[int]], None] | None,
 ) -> list[int]:
-    """Appends in one round trip; with ``within`` in one transaction around both. As ``Log.append``."""
+    """Appends in one round trip; with ``within`` in one transaction around both. As ``Log.append``.
+
+    A connection that is lost on the way leaves it open whether the server has committed. The log says: the events
+    are in it under the very chain that they would have got, or they are said again. That goes on for as long as a
+    writer waits for another (``lock_timeout_seconds``), so that a restart of the server is not noticed by the caller.
+    """
+    deadline = time.monotonic() + database.lock_timeout
+    pauses = itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1]))
+    doubt, conflict = False, None
+    while True:
+        try:
+            if doubt and (kept := _kept(database, stored)):
+                return kept
+            if conflict is None:
+                return _append(database, stored, expects, within)
+        except StreamConflict as error:
+            if not doubt:
+                raise
+            conflict = error  # perhaps with ourselves: the server may still have been at it when we looked
+            continue
+        except StoreError as error:
+            if error.code != "store_unreachable":
+                raise
+            if time.monotonic() >= deadline:
+                raise StoreError(
+                    f"{error.message}; whether the last append was kept is open: the same again, under the same id, "
+                    "settles it, and nothing is stored twice",
+                    code=error.code,
+                ) from error
+            doubt = True
+            time.sleep(next(pauses))
+            continue
+        raise conflict
+
+
+def _kept(database: Database, stored: Sequence[StoredEvent]) -> list[int]:
+    """The positions of these very events, when they are in the log already; one transaction brought all or none."""
+    if not stored:
+        return []
+    first = stored[0]
+    with database.reading() as connection:
+        row = connection.exec_driver_sql(
+            "SELECT e.position, e.chain, p.chain FROM events e LEFT JOIN events p ON p.position = e.position - 1 "
+            "WHERE e.stream = %s AND e.version = %s",
+            (first.originator_id, first.originator_version),
+        ).one_or_none()
+    if row is None:
+        return []
+    position, chain, before = row
+    if next_chain(GENESIS if before is None else bytes(before), position, digest_of(first)) != bytes(chain):
+        return []  # another writer's event
+    return list(range(position, position + len(stored)))
+
+
+def _append(
+    database: Database,
+    stored: Sequence[StoredEvent],
+    expects: Sequence[tuple[UUID, int]],
+    within: Callable[[Connection, list[int]], None] | None,
+) -> list[int]:
     arguments = [
         [stream for stream, _ in expects],
         [version for _, version in expects],

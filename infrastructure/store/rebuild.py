@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, update
 
 from ...domain.errors import StoreError
 from . import cursors
-from .binding import Bound, bind, create, drop, lock_tables, missing, rename
+from .binding import Bound, bind, create, drop, lock_tables, missing, one_builder, rename
 from .cursors import BUILDING, Cursor
 from .feed import BATCH
 from .schema import cursors as cursors_table
@@ -66,6 +66,7 @@ def discard(engine: Projections, name: str) -> None:
 def _begin(engine: Projections, bound: Bound) -> tuple[int, Bound]:
     """The generation that is live now, and the shadow of the next one: a left-over one is taken up, if it can be."""
     with engine.database.projecting() as connection:
+        one_builder(connection)
         live = cursors.find(connection, bound.name, lock=True)
         generation = 0 if live is None else live.generation
         shadow = bind(bound.projection, suffix=f"__g{generation + 1}")

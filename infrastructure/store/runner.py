@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from ...domain.errors import InputError, StoreError
 from ...projections.projection import Projection
 from . import cursors, overlay, poison
-from .binding import Bound, bind, create, drop
+from .binding import Bound, bind, create, drop, one_builder
 from .comparison import ProjectionReport, compare
 from .cursors import BUILDING, Cursor
 from .dump import dump_hash
@@ -25,7 +25,9 @@ from .rebuild import Progress, rebuild
 from .schema import parked
 from .worker import Clock, Overtaken, Worker
 
-CANNOT_WRITE = frozenset({"store_locked", "store_read_only", "read_only", "store_unwritable", "disk_full"})
+CANNOT_WRITE = frozenset(
+    {"store_locked", "store_read_only", "read_only", "store_unwritable", "store_forbidden", "disk_full"}
+)
 """A reader goes on without writing after these, and folds the tail in memory (M2)."""
 
 
@@ -87,6 +89,7 @@ class Projections:
 
     def _create(self, bound: Bound) -> None:
         with self.database.projecting() as connection:
+            one_builder(connection)
             if cursors.find(connection, bound.name) is None:
                 create(connection, bound)
                 cursors.start(connection, bound.name, bound.version, 1, bound.table_names, self.now())
@@ -132,6 +135,9 @@ class Projections:
         """
         bound, worker = self._known(name), self._workers[name]
         cursor = cursors.find(connection, name, lock=True)
+        if cursor is None:
+            one_builder(connection)
+            cursor = cursors.find(connection, name, lock=True)
         if cursor is None:
             create(connection, bound)
             cursor = cursors.start(connection, name, bound.version, 1, bound.table_names, self.now())

@@ -19,7 +19,8 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from ...domain.chain import GENESIS
 from ...domain.errors import StoreError
-from .database import APPLICATION_ID, Database, guard
+from .database import APPLICATION_ID, Database
+from .faults import guard
 
 SCHEMA_VERSION = 1
 
@@ -168,6 +169,8 @@ def prepare(database: Database) -> None:
         from .postgres import prepare_postgres
 
         prepare_postgres(database)
+        if database.sqlite:  # a reader, and nothing there to read
+            _prepare_sqlite(database)
 
 
 def check_version(found: int) -> None:

@@ -26,6 +26,7 @@ TRANSIENT = frozenset({"store_locked", "store_unreachable"})
 
 ENVIRONMENT = TRANSIENT | {
     "disk_full", "store_io_error", "store_read_only", "read_only", "store_unwritable", "store_corrupt", "log_hole",
+    "store_forbidden", "store_login_refused", "store_unknown_database",
 }  # fmt: skip
 """The machine's fault, not the event's: raised to the caller, the projection is not halted for it."""
 

@@ -302,6 +302,7 @@ def status(runtime: Runtime, root: Path, memory: dict[str, Any]) -> dict[str, An
     notes = [f"{name}: {len(rows)} failed since the last success" for name, rows in failing.items() if rows]
     return {
         "workspace": str(root),
+        "workspace_id": runtime.workspace,
         "head": head.position,
         "chain": head.chain.hex(),
         "sessions": len(listed),

@@ -12,23 +12,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from ...domain.errors import MemoryFault, StoreError
+from ...domain.errors import InputError, MemoryFault, StoreError
+from ...domain.identifiers import check_identifier
 from ..settings import Settings
 from ..store.failpoints import failpoint
-from .safe_file import Absent, FileLook, Refused, fault, look_at, open_folder
+from .runtime import new_id
+from .safe_file import Absent, Bytes, FileLook, Refused, fault, look_at, open_folder
 
 FOLDER = ".tinyagent"
 LOCK = "minutebook.lock"
 DATABASE = "minutebook.db"
+ID = "workspace-id"
 _IGNORE = f"""\
-# Written once by minutebook: the log and the lock are not for version control; MEMORY.md may be.
+# Written once by minutebook: log, lock and id are not for version control; MEMORY.md may be.
 {DATABASE}
 {DATABASE}-wal
 {DATABASE}-shm
 {LOCK}
+{ID}
 .*.tmp
 .*.displaced
 """
+_ID_BYTES_MAX = 300
 _POLL_SECONDS = 0.005
 _POLL_SECONDS_MAX = 0.05
 
@@ -88,6 +93,60 @@ class Workspace:
                 os.write(descriptor, _IGNORE.encode())
             finally:
                 os.close(descriptor)
+
+    # --- its name in a database that several share
+
+    def own_id(self, *, make: bool) -> str:
+        """The id of this folder, where the settings name none: it moves with the folder and is made once (``make``).
+
+        A reader of a folder that has none gets one that nothing was recorded under. Raises StoreError
+        ``bad_workspace_id``.
+        """
+        found = self._read_id()
+        if found is None and make:
+            self._make_id(new_id("w"))
+            found = self._read_id()  # another process may have been first
+        return found or new_id("w")
+
+    def _read_id(self) -> str | None:
+        try:
+            with self._opened(FOLDER, create=False) as folder:
+                look = look_at(folder, ID, _ID_BYTES_MAX)
+        except MemoryFault as error:
+            if error.code != "memory_folder_gone":
+                raise
+            return None
+        if isinstance(look, Absent):
+            return None
+        try:
+            return check_identifier(look.data.decode().strip() if isinstance(look, Bytes) else "")
+        except (InputError, UnicodeDecodeError) as error:
+            raise StoreError(
+                f"{FOLDER}/{ID} does not hold the id of a workspace; set workspace_id, or put back what stood there",
+                code="bad_workspace_id",
+            ) from error
+
+    def _make_id(self, made: str) -> None:
+        with self._opened(FOLDER, create=True) as folder:
+            temporary = f".{made}.tmp"
+            try:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+                descriptor = os.open(temporary, flags, 0o600, dir_fd=folder)
+                try:
+                    os.write(descriptor, f"{made}\n".encode())
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+                try:
+                    # Whole or not at all, and never over one that is there: two may begin at once.
+                    os.link(temporary, ID, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+                except FileExistsError:
+                    pass
+                finally:
+                    os.unlink(temporary, dir_fd=folder)
+                os.fsync(folder)
+            except OSError as error:
+                raise fault(error, f"{FOLDER}/{ID} cannot be made") from error
 
     # --- the one lock
 

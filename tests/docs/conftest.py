@@ -26,6 +26,9 @@ from minutebook.infrastructure.edges.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / ".package"
+SHOWN_DATABASE = "postgresql+psycopg://minutebook:secret@db.example/minutebook"
+"""What pages show as a server; a page that does is run on the PostgreSQL of the tests."""
+
 SET_UP = frozenset({". .venv/bin/activate"})
 """Lines that prepare a person's shell and mean nothing in a test."""
 
@@ -95,6 +98,7 @@ class Shell:
 
     def __init__(self, folder: Path, bin_: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder
+        self.database = SHOWN_DATABASE
         self.ids: dict[str, str] = {}
         self.namespace: dict[str, Any] = {"__name__": "page"}
         self._bin = bin_
@@ -177,6 +181,7 @@ class Shell:
     # --- what differs from run to run
 
     def _translated(self, text: str) -> str:
+        text = text.replace(SHOWN_DATABASE, self.database)
         return _ID.sub(lambda match: self.ids.get(match[0], match[0]), text)
 
     def _compare(self, shown: list[str], printed: str, where: str) -> None:
@@ -231,7 +236,9 @@ def commands_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def read_page(tmp_path: Path, commands_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Shell]]:
+def read_page(
+    tmp_path: Path, commands_folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Shell]]:
     """Runs a page from its first block to its last, in an empty folder that holds only ``docs/demo``."""
     modules = set(sys.modules)
 
@@ -241,6 +248,8 @@ def read_page(tmp_path: Path, commands_folder: Path, monkeypatch: pytest.MonkeyP
         for name in [name for name in os.environ if name.startswith("MINUTEBOOK_")]:
             monkeypatch.delenv(name)
         shell = Shell(folder, commands_folder, monkeypatch)
+        if SHOWN_DATABASE in page.read_text(encoding="utf-8"):
+            shell.database = request.getfixturevalue("postgres_url")
         for block in blocks_of(page):
             shell.run(block, f"{page.relative_to(ROOT)}:{block.line}")
         return shell

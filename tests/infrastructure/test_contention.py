@@ -69,23 +69,6 @@ def test_a_lock_on_postgresql_is_waited_for_no_longer_than_said(postgres_url: st
     database.close()
 
 
-def test_after_the_server_dropped_the_connection_the_next_append_dials_again(postgres_url: str, message: Make) -> None:
-    database = Database(postgres_url)
-    log = Log(database)
-    log.append([message(1)])
-    with database.views.connect() as other:
-        other.exec_driver_sql(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-    with pytest.raises(StoreError) as caught:
-        log.append([message(2)])
-    assert caught.value.code == "store_unreachable"
-    assert log.append([message(2)]) == [2]
-    assert verify_log(log).ok
-    database.close()
-
-
 def test_eight_processes_open_a_fresh_store_at_once(database_url: str) -> None:
     context = multiprocessing.get_context("fork")
     start, answers = context.Barrier(8), context.SimpleQueue()

@@ -1,4 +1,9 @@
-"""What the scenarios share: the command line in this process, a book with a whole story, and real transcripts."""
+"""What the scenarios share: the command line in this process, a book with a whole story, and real transcripts.
+
+Each scenario is run on SQLite and on PostgreSQL: ``MINUTEBOOK_DATABASE`` names the database of the test, so that books,
+commands and child processes find it by themselves. One that is about SQLite, or about no database at all, says so:
+``@pytest.mark.sqlite_only("why")``.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +11,46 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from sqlalchemy import URL
+from sqlalchemy.exc import ProgrammingError
 
 from minutebook import Minutebook, Settings
 from minutebook.infrastructure.edges.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("MINUTEBOOK_SHARED", ROOT.parent / "shared")) / "data"
+
+
+NewPostgres = Callable[..., AbstractContextManager[URL]]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    named = {"database_url", "postgres_url"} & set(metafunc.fixturenames)  # the test chooses by itself
+    if "where" in metafunc.fixturenames and not named and not metafunc.definition.get_closest_marker("sqlite_only"):
+        metafunc.parametrize("where", ["sqlite", "postgres"], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The kind of database that this test is on; a fresh one, or a copy of the one in which the story was told."""
+    kind: str = getattr(request, "param", "sqlite")
+    if kind == "sqlite":
+        monkeypatch.delenv("MINUTEBOOK_DATABASE", raising=False)
+        yield kind
+        return
+    request.getfixturevalue("on_postgres")
+    new_postgres: NewPostgres = request.getfixturevalue("new_postgres")
+    story = request.getfixturevalue("told_on_postgres") if "story" in request.fixturenames else None
+    with new_postgres(None if story is None else story.database) as url:
+        monkeypatch.setenv("MINUTEBOOK_DATABASE", url.render_as_string(hide_password=False))
+        yield kind
 
 
 @dataclass(frozen=True)
@@ -153,6 +186,9 @@ class Story:
     session: str
     compaction: str
     quarantined: str
+    sound: dict[str, str]
+    """The hashes of the projections as incremental projection made them."""
+    database: str | None = None
 
 
 def tell(root: Path) -> Story:
@@ -200,7 +236,9 @@ def tell(root: Path) -> Story:
             run.append({"role": "user", "content": "And on the fork?"})
         book.session("short").close()
         book.projections.list()
-        return Story(root, book.head, "build-42", live, waiting[1]["candidate"])
+        projections = book._runtime.projections
+        sound = {name: projections.dump_hash(name) for name in projections.names}
+        return Story(root, book.head, "build-42", live, waiting[1]["candidate"], sound)
 
 
 def compile_tool() -> dict[str, Any]:
@@ -216,15 +254,36 @@ def compile_tool() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Story:
-    """The story, told once; nobody may change it."""
-    return tell(tmp_path_factory.mktemp("story") / "w")
+    """The story, told once on SQLite; nobody may change it."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.delenv("MINUTEBOOK_DATABASE", raising=False)
+        return tell(tmp_path_factory.mktemp("story") / "w")
+
+
+@pytest.fixture(scope="session")
+def told_on_postgres(tmp_path_factory: pytest.TempPathFactory, new_postgres: NewPostgres) -> Iterator[Story | None]:
+    """The same on PostgreSQL, in a database that tests copy; None where the server lets nobody copy databases."""
+    with new_postgres() as url, pytest.MonkeyPatch.context() as patched:
+        try:
+            with new_postgres(url.database):
+                pass
+        except ProgrammingError:
+            yield None
+            return
+        patched.setenv("MINUTEBOOK_DATABASE", url.render_as_string(hide_password=False))
+        told = tell(tmp_path_factory.mktemp("story") / "w")
+        patched.undo()
+        yield replace(told, database=url.database)
 
 
 @pytest.fixture
-def story(told: Story, place: Path) -> Story:
+def story(request: pytest.FixtureRequest, where: str, place: Path) -> Story:
     """A copy of the story in the test's own workspace."""
+    told: Story | None = request.getfixturevalue("told" if where == "sqlite" else "told_on_postgres")
+    if told is None:
+        return tell(place)
     shutil.copytree(told.root, place, dirs_exist_ok=True)
-    return Story(place, told.head, told.session, told.compaction, told.quarantined)
+    return replace(told, root=place)
 
 
 # --- looking from outside ----------------------------------------------------------------------------

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
+from stores import child_environment
 
 from minutebook import Minutebook, MinutebookError, RuleCurator, Settings
 from minutebook.infrastructure.store.failpoints import armed
@@ -39,7 +41,7 @@ def holder(place: Path, seconds: float = 60.0) -> Iterator[tuple[subprocess.Pope
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={"PYTHONPATH": str(ROOT / ".package"), "PATH": "/usr/bin:/bin"},
+        env=child_environment(PATH="/usr/bin:/bin"),
     ) as child:
         assert child.stdout is not None
         try:
@@ -202,7 +204,7 @@ def test_a_job_whose_lease_was_lost_changes_nothing(tmp_path: Path) -> None:
 
         def lose() -> None:
             with book._runtime.log.database.projecting() as connection:
-                connection.exec_driver_sql("UPDATE leases SET expires = '2000' WHERE name LIKE 'curate:%'")
+                connection.execute(text("UPDATE leases SET expires = '2000' WHERE name LIKE 'curate:%'"))
             assert take_lease(other._runtime, 5.0) is not None
 
         with armed("curate.decided", lose), pytest.raises(MinutebookError) as refusal:
@@ -241,19 +243,3 @@ def test_two_books_that_curate_at_once_call_one_curator_at_a_time(tmp_path: Path
                 thread.join()
         assert most[0] == 1
         assert len(one.memory.entries()) == 6
-
-
-def test_the_lease_holds_on_postgres_too(tmp_path: Path, postgres_url: str) -> None:
-    with (
-        Minutebook.open(tmp_path / "a", database=postgres_url, automatic=False) as one,
-        Minutebook.open(tmp_path / "b", database=postgres_url, automatic=False) as two,
-    ):
-        lease = take_lease(one._runtime, 0.5)
-        assert lease is not None
-        assert take_lease(two._runtime, 5.0) is None
-        time.sleep(0.7)
-        second = take_lease(two._runtime, 5.0)
-        assert second is not None
-        assert second.fence == lease.fence + 1
-        give_back(two._runtime, second)
-        assert take_lease(one._runtime, 5.0) is not None

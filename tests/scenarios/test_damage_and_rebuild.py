@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Column, Float, Integer, Table, func, make_url, select, text
+from stores import outside
 
 from minutebook import Minutebook, MinutebookError
 from minutebook.infrastructure.book.catalogue import BUILT_IN
 from minutebook.infrastructure.store.binding import bind
 
-TABLES: dict[str, str] = {table.name: bound.name for bound in map(bind, BUILT_IN) for table in bound.tables}
+BOUND = {table.name: (bound.name, table) for bound in map(bind, BUILT_IN) for table in bound.tables}
+TABLES: dict[str, str] = {name: owner for name, (owner, _) in BOUND.items()}
 """Every table of every built-in projection, with the projection that owns it."""
 
 
-def database(root: Path) -> Path:
-    return root / ".tinyagent" / "minutebook.db"
-
-
-def raw(root: Path, statement: str, *values: object) -> int:
-    with closing(sqlite3.connect(database(root), isolation_level=None)) as connection:
-        return connection.execute(statement, values).rowcount
+def raw(root: Path, statement: Any) -> int:
+    with outside(root) as connection:
+        return connection.execute(text(statement) if isinstance(statement, str) else statement).rowcount
 
 
 def hashes(book: Minutebook) -> dict[str, str]:
@@ -36,61 +36,57 @@ def failing(book: Minutebook) -> set[str]:
     return {check["name"] for check in book.verify()["checks"] if not check["ok"]}
 
 
-@pytest.fixture(scope="module")
-def sound(told: Any) -> dict[str, str]:
-    """The hashes of the story's projections as incremental projection made them."""
-    with Minutebook.open(told.root, read_only=True) as book:
-        return hashes(book)
-
-
-def test_no_projection_table_is_empty_after_the_story(told: Any) -> None:
-    with closing(sqlite3.connect(f"file:{database(told.root)}?mode=ro", uri=True)) as connection:
-        counts = {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES}
+def test_no_projection_table_is_empty_after_the_story(story: Any) -> None:
+    with outside(story.root) as connection:
+        counts = {
+            name: connection.execute(select(func.count()).select_from(BOUND[name][1])).scalar() for name in TABLES
+        }
     assert all(counts.values()), counts
     assert set(TABLES.values()) == {"context", "candidates", "revisions", "memory_file"}
 
 
-def columns(root: Path, table: str) -> list[tuple[str, bool]]:
-    """Names of the columns, and whether each belongs to the primary key."""
-    with closing(sqlite3.connect(database(root))) as connection:
-        return [(row[1], bool(row[5])) for row in connection.execute(f"PRAGMA table_info({table})")]
+def one(root: Path, table: Table) -> tuple[Any, list[Any]]:
+    """A row, and what finds it again."""
+    keys = list(table.primary_key.columns)
+    with outside(root) as connection:
+        row = connection.execute(select(table).order_by(*keys).limit(1)).one()
+    return row, [key == row._mapping[key.name] for key in keys]
 
 
-def delete(root: Path, table: str) -> None:
-    assert raw(root, f"DELETE FROM {table} WHERE rowid = (SELECT max(rowid) FROM {table})") == 1
+def other(column: Column[Any], value: Any) -> Any:
+    """Another value for the column."""
+    return (value or 0) + 100_000 if isinstance(column.type, Integer | Float) else f"{value}-more"
 
 
-def alter(root: Path, table: str) -> None:
-    column = [name for name, key in columns(root, table) if not key][-1]
-    assert raw(
-        root,
-        f'UPDATE {table} SET "{column}" = CASE WHEN typeof("{column}") = \'integer\' THEN "{column}" + 1 '
-        f"ELSE 'damaged' END WHERE rowid = (SELECT min(rowid) FROM {table})",
-    ) == 1  # fmt: skip
+def delete(root: Path, table: Table) -> None:
+    _, here = one(root, table)
+    assert raw(root, table.delete().where(*here)) == 1
 
 
-def insert(root: Path, table: str) -> None:
+def alter(root: Path, table: Table) -> None:
+    row, here = one(root, table)
+    column = [column for column in table.columns if not column.primary_key][-1]
+    assert raw(root, table.update().where(*here).values({column: other(column, row._mapping[column.name])})) == 1
+
+
+def insert(root: Path, table: Table) -> None:
     """A copy of a row under another key."""
-    found = columns(root, table)
-    picked = ", ".join(
-        f'CASE WHEN typeof("{name}") = \'integer\' THEN "{name}" + 100000 ELSE "{name}" || \'-more\' END'
-        if key
-        else f'"{name}"'
-        for name, key in found
-    )
-    names = ", ".join(f'"{name}"' for name, _ in found)
-    assert raw(root, f"INSERT INTO {table} ({names}) SELECT {picked} FROM {table} LIMIT 1") == 1
+    row, _ = one(root, table)
+    values = dict(row._mapping)
+    for column in table.primary_key.columns:
+        values[column.name] = other(column, values[column.name])
+    raw(root, table.insert().values(values))
 
 
-def empty(root: Path, table: str) -> None:
-    assert raw(root, f"DELETE FROM {table}") > 0
+def empty(root: Path, table: Table) -> None:
+    assert raw(root, table.delete()) > 0
 
 
-def drop(root: Path, table: str) -> None:
-    raw(root, f"DROP TABLE {table}")
+def drop(root: Path, table: Table) -> None:
+    raw(root, f"DROP TABLE {table.name}")
 
 
-DAMAGE: dict[str, Callable[[Path, str], None]] = {
+DAMAGE: dict[str, Callable[[Path, Table], None]] = {
     "delete": delete,
     "alter": alter,
     "add": insert,
@@ -99,25 +95,23 @@ DAMAGE: dict[str, Callable[[Path, str], None]] = {
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_damage_to_a_table_is_named_and_a_rebuild_brings_equal_rows(
-    story: Any, sound: dict[str, str], table: str
-) -> None:
+def test_damage_to_a_table_is_named_and_a_rebuild_brings_equal_rows(story: Any, table: str) -> None:
     for damage, change in DAMAGE.items():
-        change(story.root, table)
+        change(story.root, BOUND[table][1])
         with Minutebook.open(story.root, read_only=True) as book:
             found = {check["name"]: check["detail"] for check in book.verify()["checks"] if not check["ok"]}
             assert found.keys() == {f"projection {TABLES[table]}"}, (damage, found)
             assert table in found[f"projection {TABLES[table]}"], (damage, found)
         with Minutebook.open(story.root, automatic=False) as book:
             book.projections.rebuild(TABLES[table])
-            assert hashes(book) == sound, damage
+            assert hashes(book) == story.sound, damage
             assert book.head == story.head
 
 
 def test_a_damaged_read_model_keeps_no_run_from_ending_and_no_book_from_opening(story: Any) -> None:
     """Given the tables of candidates and runs gone, a conversation is recorded and the rebuild can be made (S3)."""
-    drop(story.root, "context_runs")
-    drop(story.root, "candidates")
+    drop(story.root, BOUND["context_runs"][1])
+    drop(story.root, BOUND["candidates"][1])
     with Minutebook.open(story.root) as book:
         with book.session("other").run() as run:
             run.append({"role": "user", "content": "Go on."})
@@ -129,7 +123,7 @@ def test_a_damaged_read_model_keeps_no_run_from_ending_and_no_book_from_opening(
         assert book.verify()["ok"]
 
 
-def test_rebuilding_everything_changes_no_answer(story: Any, sound: dict[str, str]) -> None:
+def test_rebuilding_everything_changes_no_answer(story: Any) -> None:
     def answers(book: Minutebook) -> list[Any]:
         session = book.session(story.session)
         return [
@@ -148,12 +142,12 @@ def test_rebuilding_everything_changes_no_answer(story: Any, sound: dict[str, st
 
     with Minutebook.open(story.root, automatic=False) as book:
         before = answers(book)
-        for table in TABLES:
+        for _, table in BOUND.values():
             empty(story.root, table)
         assert failing(book) == {f"projection {name}" for name in TABLES.values()}
         rebuilt = book.projections.rebuild()
-        assert {row["name"]: row["digest"] for row in rebuilt} == sound
-        assert hashes(book) == sound
+        assert {row["name"]: row["digest"] for row in rebuilt} == story.sound
+        assert hashes(book) == story.sound
         assert answers(book) == before
         assert book.head == story.head
 
@@ -192,12 +186,18 @@ def test_a_cursor_beyond_the_head_is_named_and_mended(story: Any) -> None:
 
 
 def test_an_alien_row_in_the_log_is_found(story: Any) -> None:
-    with closing(sqlite3.connect(database(story.root), isolation_level=None)) as connection:
-        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-            connection.execute(f"DROP TRIGGER {name}")
-        connection.execute(
-            "UPDATE events SET facts = replace(CAST(facts AS TEXT), 'agent', 'nobody') WHERE position = 1"
-        )
+    with outside(story.root) as connection:
+        run = connection.exec_driver_sql
+        if connection.dialect.name == "sqlite":
+            for (name,) in run("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+                run(f"DROP TRIGGER {name}")
+            run("UPDATE events SET facts = replace(CAST(facts AS TEXT), 'agent', 'nobody') WHERE position = 1")
+        else:
+            run("ALTER TABLE events DISABLE TRIGGER USER")
+            run(
+                "UPDATE events SET facts = convert_to(replace(convert_from(facts, 'UTF8'), 'agent', 'nobody'), 'UTF8') "
+                "WHERE position = 1"
+            )
     with Minutebook.open(story.root, read_only=True) as book:
         assert "log" in failing(book)
 
@@ -224,25 +224,45 @@ def test_rebuild_all_leaves_an_edited_file_alone_and_says_so(story: Any) -> None
     assert memory.read_text() == edited
 
 
-def test_a_restored_backup_that_is_older_than_the_file_is_noticed(story: Any, tmp_path: Path) -> None:
-    """Given a database copied back from before the last revision, the file is drift: nothing is overwritten."""
-    backup = tmp_path / "backup.db"
-    with closing(sqlite3.connect(database(story.root))) as source, closing(sqlite3.connect(backup)) as target:
+@contextmanager
+def backup(story: Any, where: str, request: pytest.FixtureRequest) -> Iterator[Callable[[], None]]:
+    """A copy of the database as it is now; gives what puts it back."""
+    if where == "postgres":
+        now = make_url(os.environ["MINUTEBOOK_DATABASE"])
+        with request.getfixturevalue("new_postgres")(now.database) as copy:
+            patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
+            yield lambda: patch.setenv("MINUTEBOOK_DATABASE", copy.render_as_string(hide_password=False))
+        return
+    file = story.root / ".tinyagent" / "minutebook.db"
+    kept = story.root.parent / "backup.db"
+    with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(kept)) as target:
         source.backup(target)
-    with Minutebook.open(story.root, automatic=False) as book:
-        assert book.curate()["status"] == "committed"
-    memory = story.root / ".tinyagent/memory/MEMORY.md"
-    newer = memory.read_bytes()
-    for side in ("", "-wal", "-shm"):
-        database(story.root).with_name(f"minutebook.db{side}").unlink(missing_ok=True)
-    shutil.copy(backup, database(story.root))
-    with Minutebook.open(story.root, automatic=False) as book:
-        assert book.memory.status()["state"] == "drift"
-        with pytest.raises(MinutebookError, check=lambda error: error.code == "memory_drift"):
-            book.curate()
-        assert memory.read_bytes() == newer
-        assert book.memory.sync()["revision"] == 4
-        assert memory.read_bytes() == newer
+
+    def put_back() -> None:
+        for side in ("", "-wal", "-shm"):
+            file.with_name(f"minutebook.db{side}").unlink(missing_ok=True)
+        shutil.copy(kept, file)
+
+    yield put_back
+
+
+def test_a_restored_backup_that_is_older_than_the_file_is_noticed(
+    story: Any, where: str, request: pytest.FixtureRequest
+) -> None:
+    """Given a database copied back from before the last revision, the file is drift: nothing is overwritten."""
+    with backup(story, where, request) as put_back:
+        with Minutebook.open(story.root, automatic=False) as book:
+            assert book.curate()["status"] == "committed"
+        memory = story.root / ".tinyagent/memory/MEMORY.md"
+        newer = memory.read_bytes()
+        put_back()
+        with Minutebook.open(story.root, automatic=False) as book:
+            assert book.memory.status()["state"] == "drift"
+            with pytest.raises(MinutebookError, check=lambda error: error.code == "memory_drift"):
+                book.curate()
+            assert memory.read_bytes() == newer
+            assert book.memory.sync()["revision"] == 4
+            assert memory.read_bytes() == newer
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from golden import Golden, load, record, recorded
 
-from minutebook import Minutebook
+from minutebook import Minutebook, Settings
 from minutebook.domain.catalogue import CompactionCommitted, ContextShown, ReductionDecided
 from minutebook.infrastructure.store.database import Database
 from minutebook.infrastructure.store.log import Log
+
+RECORDED = Settings(workspace_id="local")
+"""The id under which the logs were recorded."""
 
 
 @pytest.fixture(params=recorded())
@@ -33,7 +36,7 @@ def replayed(golden: Golden, database_url: str, place: Path) -> tuple[Golden, st
 
 def test_every_digest_of_a_recorded_log_is_found_again(replayed: tuple[Golden, str, Path]) -> None:
     golden, url, place = replayed
-    with Minutebook.open(place, database=url, access="look") as book:
+    with Minutebook.open(place, database=url, settings=RECORDED, access="look") as book:
         assert len(golden.contexts) > 50
         for told in golden.contexts:
             context = book.session(told["session"]).context(at=told["at"])
@@ -44,7 +47,7 @@ def test_every_digest_of_a_recorded_log_is_found_again(replayed: tuple[Golden, s
 def test_every_request_that_was_shown_is_proved_again(replayed: tuple[Golden, str, Path]) -> None:
     """The digests that the events themselves hold: under three windows, before and after undo, redo and fork."""
     golden, url, place = replayed
-    with Minutebook.open(place, database=url, access="look") as book:
+    with Minutebook.open(place, database=url, settings=RECORDED, access="look") as book:
         shown = list(book._runtime.log.read(topics=(ContextShown.TOPIC,)))
         windows = set()
         for event in shown:
@@ -72,7 +75,7 @@ def test_a_recorded_story_holds_what_can_change_a_context(golden: Golden) -> Non
 
 def test_a_recorded_log_verifies_and_rebuilds(replayed: tuple[Golden, str, Path]) -> None:
     golden, url, place = replayed
-    with Minutebook.open(place, database=url, automatic=False) as book:
+    with Minutebook.open(place, database=url, settings=RECORDED, automatic=False) as book:
         head = book.head
         book.projections.rebuild("context")
         told = golden.contexts[-1]

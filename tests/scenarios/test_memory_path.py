@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import child_environment
 
 from minutebook import Completion, Minutebook, MinutebookError, Settings
 from minutebook.domain.document import parse
@@ -131,7 +132,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_a_killed_run_is_interrupted_and_withdraws_its_candidates(place: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", CHILD, str(place)], env={"PYTHONPATH": str(PACKAGE), "PATH": ""},
+        [sys.executable, "-c", CHILD, str(place)], env=child_environment(),
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stdout.strip()) == (-signal.SIGKILL, "ready"), done.stderr

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from public_failures import ELSEWHERE, elsewhere, failure
+from stores import outside
 
 from minutebook import Completion, ExtractiveSummarizer, Minutebook, MinutebookError, Settings
 from minutebook.domain.legality import check_anthropic, check_openai
@@ -126,21 +127,32 @@ elsewhere(
 )
 
 
+FULL = {
+    "sqlite": [
+        """CREATE TRIGGER full_disk BEFORE INSERT ON events WHEN NEW.topic = 'CompactionCommitted'
+        BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"""
+    ],
+    "postgres": [
+        """CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION USING ERRCODE = '53100', MESSAGE = 'the disk is full'; END $$""",
+        """CREATE TRIGGER full_disk BEFORE INSERT ON events FOR EACH ROW
+        WHEN (NEW.topic = 'CompactionCommitted') EXECUTE FUNCTION full_disk()""",
+    ],
+}
+
+
 @failure(
     "summary",
     issues="anthropics/claude-code#40352; openai/openai-agents-python#3116; microsoft/agent-framework#8099, #8546",
     scenario="The database refuses at the very write of the summary, then the book is opened again",
     outcome="One event, one transaction: all originals and the same context are there, nothing is hidden",
 )
-def test_a_commit_that_fails_leaves_history_and_context_as_they_were(place: Path) -> None:
+def test_a_commit_that_fails_leaves_history_and_context_as_they_were(place: Path, where: str) -> None:
     with opened(place, talk(40)) as book:
         before = book.session("s").context(window=1_000_000).digest
-        with book._runtime.log.database.writer() as connection:
-            connection.exec_driver_sql(
-                "CREATE TRIGGER full BEFORE INSERT ON events WHEN NEW.topic = 'CompactionCommitted' "
-                "BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
-            )
-            connection.commit()
+        with outside(place) as connection:
+            for statement in FULL[where]:
+                connection.exec_driver_sql(statement)
         with pytest.raises(MinutebookError):
             book.session("s").compact()
     with Minutebook.open(place, read_only=True) as book:

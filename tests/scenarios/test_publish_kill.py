@@ -24,6 +24,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.sqlite_only("the steps of the file; the judge reads SQLite by itself")
+
 HERE = Path(__file__).resolve().parent
 KILLED = -signal.SIGKILL
 SEPARATOR = "\n§\n"

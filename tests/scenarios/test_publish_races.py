@@ -23,6 +23,8 @@ from minutebook.infrastructure.work.publisher import Publisher
 from minutebook.infrastructure.work.replacement import InDoubt
 from minutebook.infrastructure.work.workspace import Workspace
 
+pytestmark = pytest.mark.sqlite_only("the steps of the file; the judge reads SQLite by itself")
+
 TIME = datetime(2026, 3, 1, 12, tzinfo=UTC)
 EDIT = b"A person's own line.\n"
 BEFORE_LAST_LOOK = ["publish.prepared", "file.open_temp", "file.write_rest", "file.fsync_temp", "file.read_base"]

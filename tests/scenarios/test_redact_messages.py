@@ -31,6 +31,7 @@ def everywhere(place: Path, needle: str) -> list[str]:
     return [str(path) for path in place.rglob("*") if path.is_file() and needle.encode() in path.read_bytes()]
 
 
+@pytest.mark.sqlite_only("the bytes are looked for in files")
 def test_off_is_the_default_and_every_field_comes_back_equal(tmp_path: Path) -> None:
     with Minutebook.open(tmp_path, automatic=False) as book:
         with book.session("s").run() as run:
@@ -39,6 +40,7 @@ def test_off_is_the_default_and_every_field_comes_back_equal(tmp_path: Path) -> 
     assert everywhere(tmp_path, TOKEN)
 
 
+@pytest.mark.sqlite_only("the bytes are looked for in files")
 def test_on_no_file_holds_the_secret_and_the_event_counts_what_was_taken(tmp_path: Path) -> None:
     with Minutebook.open(tmp_path, settings=Settings(redact_messages=True), automatic=False) as book:
         with book.session("s").run() as run:

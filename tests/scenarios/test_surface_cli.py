@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import held, outside
 
 from minutebook import Minutebook
 from minutebook.infrastructure.edges.cli import main
@@ -518,6 +517,7 @@ def test_a_bad_line_is_reported_with_its_number_and_the_rest_is_taken(
     assert all(item["reason"] for item in found["skipped"])
 
 
+@pytest.mark.sqlite_only("a file; a schema of others is in the tests of the store")
 def test_a_database_that_is_not_ours_is_refused_untouched(command: Any, place: Path) -> None:
     folder = place / ".tinyagent"
     folder.mkdir(mode=0o700)
@@ -531,8 +531,7 @@ def test_a_database_that_is_not_ours_is_refused_untouched(command: Any, place: P
 
 def test_a_database_that_somebody_holds_is_named(command: Any, story: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINUTEBOOK_LOCK_TIMEOUT_SECONDS", "0.05")
-    with closing(sqlite3.connect(story.root / ".tinyagent/minutebook.db", isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
+    with held(story.root):
         refused = command("memory", "propose", "add", "The linter is ruff.", "--json")
         assert (refused.code, refused.refusal["error"]) == (1, "store_locked")
         # A reader waits for nobody.
@@ -541,8 +540,9 @@ def test_a_database_that_somebody_holds_is_named(command: Any, story: Any, monke
 
 
 def test_a_newer_schema_is_refused_unchanged(command: Any, story: Any) -> None:
-    with closing(sqlite3.connect(story.root / ".tinyagent/minutebook.db")) as raw:
-        raw.execute("PRAGMA user_version=9999")
+    with outside(story.root) as raw:
+        sqlite = raw.dialect.name == "sqlite"
+        raw.exec_driver_sql("PRAGMA user_version=9999" if sqlite else "UPDATE store_schema SET version = 9999")
     for arguments in (("status",), ("memory", "propose", "add", "x")):
         done = command(*arguments, "--json")
         assert (done.code, done.refusal["error"]) == (1, "schema_newer"), (arguments, done)

@@ -9,11 +9,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import child_environment, held
 
 import minutebook
 from minutebook import (
@@ -93,36 +95,23 @@ def test_a_run_that_has_ended_takes_nothing_more(book: Minutebook) -> None:
 
 def test_a_run_that_could_not_be_ended_can_be_ended_later(place: Path) -> None:
     """Given a database that somebody else holds, when the run ends, then it says so and is still open."""
-    import sqlite3
-
     settings = Settings(lock_timeout_seconds=0.05)
     with Minutebook.open(place, settings=settings, automatic=False) as book:
         run = book.session("s").run()
         run.append(USER)
-        other = sqlite3.connect(place / ".tinyagent/minutebook.db", isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        try:
-            with refused("store_locked"):
-                run.succeed()
-        finally:
-            other.close()
+        with held(place), refused("store_locked"):
+            run.succeed()
         run.succeed()
         assert types(book)[-1] == "RunSucceeded"
 
 
 def test_what_the_body_raised_is_seen_even_when_the_log_cannot_be_written(place: Path) -> None:
-    import sqlite3
-
     settings = Settings(lock_timeout_seconds=0.05)
     with Minutebook.open(place, settings=settings, automatic=False) as book:
         run = book.session("s").run()
-        other = sqlite3.connect(place / ".tinyagent/minutebook.db", isolation_level=None)
-        try:
-            with pytest.raises(ZeroDivisionError), run:  # noqa: PT012
-                other.execute("BEGIN IMMEDIATE")
-                raise ZeroDivisionError
-        finally:
-            other.close()
+        with ExitStack() as meanwhile, pytest.raises(ZeroDivisionError), run:  # noqa: PT012
+            meanwhile.enter_context(held(place))
+            raise ZeroDivisionError
 
 
 def test_closing_the_book_interrupts_an_open_run(place: Path) -> None:
@@ -826,7 +815,7 @@ def test_two_processes_write_one_workspace(place: Path) -> None:
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", APPENDER, str(place), name, "40"],
-            env={"PYTHONPATH": str(PACKAGE), "PATH": ""}, stderr=subprocess.PIPE,
+            env=child_environment(), stderr=subprocess.PIPE,
         )
         for name in ("left", "right")
     ]  # fmt: skip

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import outside
 
 from minutebook import Completion, ExtractiveSummarizer, Minutebook, MinutebookError, Settings
 from minutebook.domain.catalogue import RunSucceeded, Usage
@@ -90,9 +89,8 @@ def test_what_the_message_of_a_halted_projection_says_can_be_done(tmp_path: Path
     with Minutebook.open(tmp_path, automatic=False) as book:
         book.session("s").append({"role": "user", "content": "x"})
         book.projections.list()
-    with closing(sqlite3.connect(tmp_path / ".tinyagent" / "minutebook.db")) as database:
-        database.execute("UPDATE cursors SET status = 'halted', error = 'position 2' WHERE name = 'context'")
-        database.commit()
+    with outside(tmp_path) as database:
+        database.exec_driver_sql("UPDATE cursors SET status = 'halted', error = 'position 2' WHERE name = 'context'")
     # then the book opens, memory goes on, the context says why it does not, and retry mends it
     with Minutebook.open(tmp_path, automatic=False) as book:
         assert refused(book.sessions) == "projection_halted"

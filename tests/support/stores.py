@@ -1,12 +1,15 @@
-"""Opening a store that may refuse, and filling one: for the tests of the database."""
+"""Opening a store that may refuse, filling one, and a look or a grip at one from outside."""
 
 from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from sqlalchemy import Connection, NullPool, create_engine
 
 from minutebook.domain.catalogue import MessageRecorded
 from minutebook.domain.errors import MinutebookError
@@ -14,6 +17,7 @@ from minutebook.infrastructure.store.database import Database
 from minutebook.infrastructure.store.log import Log
 
 Make = Callable[..., MessageRecorded]
+PACKAGE = Path(__file__).resolve().parents[2] / ".package"
 
 
 def refused(path: Path, access: Any = "write", **options: Any) -> MinutebookError:
@@ -53,3 +57,36 @@ def in_a_child(work: Callable[[], Any]) -> Any:
         answer = pickle.loads(pipe.read())
     os.waitpid(child, 0)
     return answer
+
+
+# --- the database of a workspace, seen by another program
+
+
+def child_environment(**more: str) -> dict[str, str]:
+    """What a process of its own needs to open the same book: the package, and the database of this test."""
+    named = {name: value for name, value in os.environ.items() if name == "MINUTEBOOK_DATABASE"}
+    return {"PYTHONPATH": str(PACKAGE), "PATH": "", **named, **more}
+
+
+@contextmanager
+def outside(root: Path) -> Iterator[Connection]:
+    """A connection of another program to the database of a workspace; each statement is on its own."""
+    url = os.environ.get("MINUTEBOOK_DATABASE") or f"sqlite:///{root / '.tinyagent' / 'minutebook.db'}"
+    engine = create_engine(url, poolclass=NullPool)
+    with engine.connect() as plain:
+        yield plain.execution_options(isolation_level="AUTOCOMMIT")
+    engine.dispose()
+
+
+@contextmanager
+def held(root: Path) -> Iterator[None]:
+    """Another program holds the log meanwhile: nobody can append."""
+    with outside(root) as connection:
+        sqlite = connection.dialect.name == "sqlite"
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if sqlite else "BEGIN")
+        if not sqlite:
+            connection.exec_driver_sql("SELECT * FROM log_head FOR UPDATE")
+        try:
+            yield
+        finally:
+            connection.exec_driver_sql("ROLLBACK")

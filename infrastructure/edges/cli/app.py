@@ -100,7 +100,8 @@ def options(
         typer.Option("--workspace", help="Folder of the workspace (default: here, or MINUTEBOOK_WORKSPACE)."),
     ] = None,
     database: Annotated[
-        str | None, typer.Option("--database", help="Database URL (default: SQLite in the workspace).")
+        str | None,
+        typer.Option("--database", help="Database URL (default: MINUTEBOOK_DATABASE, else SQLite in the workspace)."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
     version: Annotated[
