@@ -166,7 +166,7 @@ class Database:
         """Puts an empty book in memory in place of a server that has none: a reader makes nothing there (M2)."""
         self.engine.dispose()
         self.views.dispose()
-        self.url, self.sqlite, self._memory = URL.create("sqlite"), True, _memory_name()
+        self.url, self.sqlite, self.absent, self._memory = URL.create("sqlite"), True, True, _memory_name()
         self._anchor = self._connect("FULL")
         self.views = self._engine("NORMAL")
         self.engine = self._engine("FULL")

@@ -75,6 +75,35 @@ def take(
         time.sleep(_POLL_SECONDS)
 
 
+def hold(runtime: Runtime, name: str, holder: str, *, seconds: float) -> str | None:
+    """Takes a claim in the name of something that outlives processes (a folder), or renews it.
+
+    Returns who had it before ("" for nobody), or None while another holder's time has not run out.
+    """
+    with runtime.log.database.projecting() as connection:
+        now, until = _clock(runtime, seconds)
+        insert = (sqlite if runtime.log.database.sqlite else postgresql).insert(leases)
+        # The row first, so that there is one to lock: two who begin at once come one after the other.
+        connection.execute(insert.values(name=name, owner="", fence=1, expires="").on_conflict_do_nothing())
+        mine = leases.c.name == name
+        before: str = connection.execute(select(leases.c.owner).where(mine).with_for_update()).scalar_one()
+        taken = connection.execute(
+            update(leases)
+            .where(mine, leases.c.owner.in_(["", holder]) | (leases.c.expires <= now))
+            .values(owner=holder, expires=until, fence=leases.c.fence + int(before != holder))
+        )
+    return before if taken.rowcount == 1 else None
+
+
+def holder(runtime: Runtime, name: str) -> tuple[str, bool]:
+    """Who took a claim last ("" when nobody did), and whether its time is still running."""
+    now, _ = _clock(runtime, 0.0)
+    with runtime.log.database.reading() as connection:
+        statement = select(leases.c.owner, leases.c.expires > now).where(leases.c.name == name)
+        row = connection.execute(statement).one_or_none()
+    return ("", False) if row is None else (row[0], bool(row[1]))
+
+
 def forget(runtime: Runtime, name: str) -> None:
     """Removes a claim's row; what was decided under it stays fenced by its streams."""
     with runtime.log.database.projecting() as connection:

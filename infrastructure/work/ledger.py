@@ -90,6 +90,11 @@ class Ledger:
             after, size = events[-1].version, size * 4
         return False
 
+    def holds(self, digest: str) -> bool:
+        """Whether a revision of this log, whichever, has these bytes."""
+        events = self.log.stream(self.stream)
+        return any(isinstance(event.body, RevisionPrepared) and event.body.digest == digest for event in events)
+
     def _preparation(self, after: int, until: int) -> LoggedEvent | None:
         """The first ``RevisionPrepared`` with ``after < version <= until``."""
         while after < until:

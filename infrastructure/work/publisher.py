@@ -5,8 +5,8 @@ Every change holds the workspace's lock, recovers first, and goes through ``Writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace as changed
 from datetime import datetime
 
@@ -22,6 +22,7 @@ from ...domain.tokens import count_text
 from ..settings import Settings
 from ..store.failpoints import failpoint
 from ..store.log import Log
+from .file_owner import FileOwner, follow
 from .file_state import FileState
 from .ledger import Advance, Ledger
 from .recovery import Recovery, needed, recover
@@ -45,15 +46,15 @@ class Publisher:
         clock: Callable[[], datetime],
         *,
         advance: Advance | None = None,
-        local: Callable[[], bool] = lambda: True,
+        owner: FileOwner = FileOwner(),  # noqa: B008 - frozen
     ) -> None:
-        """``advance`` moves the cursor of ``memory_file`` on the connection that it is given; ``local`` says whether
-        this host owns the workspace's file (D12)."""
+        """``advance`` moves the cursor of ``memory_file`` on the connection that it is given; ``owner`` says whether
+        this folder owns the workspace's file (D12)."""
         self.ledger = Ledger(log, settings.workspace_id, clock, advance)
         self.workspace = workspace
         self.writer = Writer(self.ledger, workspace)
         self.limits = MemoryLimits.of(settings)
-        self.local = local
+        self.owner = owner
 
     # --- looking
 
@@ -72,7 +73,7 @@ class Publisher:
 
     def state(self) -> FileState:
         """What the file is compared with the log: a pure look that takes no lock and touches nothing."""
-        if not self.local():
+        if self.owner.look() != "ours":
             return self._remote()
         document = self.ledger.document()
         for _ in range(_LOOKS_MAX):
@@ -85,6 +86,9 @@ class Publisher:
 
     def detect(self) -> FileState:
         """Looks, and records drift that was not recorded before (D8). Raises MemoryFault ``memory_locked``."""
+        if self.owner.look() == "idle":
+            with self._locked():
+                pass  # taken over
         found = self.state()
         if found.finding is None:
             return found
@@ -227,7 +231,7 @@ class Publisher:
 
     def recover(self, *, timeout: float | None = None) -> Recovery:
         """Brings file and log to agreement after a crash; does nothing, and takes no lock, when nothing waits (D5)."""
-        if not self.local() or not needed(self.ledger, self.workspace):
+        if self.owner.look() == "remote" or not needed(self.ledger, self.workspace):
             return Recovery()
         with self._locked(timeout):
             return recover(self.ledger, self.workspace)
@@ -252,16 +256,22 @@ class Publisher:
         """Whether the bytes are the memory file itself, which a person edited or had before minutebook."""
         return isinstance(look, Bytes) and look.data == data and not self.writer.state(document, look).clean
 
-    def _locked(self, timeout: float | None = None) -> AbstractContextManager[None]:
-        if not self.local():
-            raise self._remote().error()
-        return self.workspace.locked(timeout)
+    @contextmanager
+    def _locked(self, timeout: float | None = None) -> Iterator[None]:
+        with self.workspace.locked(timeout):
+            match self.owner.take():
+                case "remote":
+                    raise self._remote().error()
+                case "idle":
+                    follow(self.ledger, self.workspace)
+            yield
 
     def _remote(self) -> FileState:
         return FileState(
             "remote",
             str(self.workspace.memory_path),
-            detail="another host owns the memory file of this workspace; change memory there",
+            detail="another folder or host owns the memory file of this workspace; change memory there, or wait until "
+            "it has been idle for lease_seconds",
         )
 
     def _take_in(self, document: MemoryDocument, look: Bytes, draft: Draft, fixes: tuple[str, ...]) -> Published:

@@ -33,7 +33,13 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=shown)
+def on(page: Path) -> Any:
+    """The page as a parameter; one that shows a server is run on PostgreSQL."""
+    server = "postgresql+psycopg://" in page.read_text(encoding="utf-8")
+    return pytest.param(page, id=shown(page), marks=[pytest.mark.postgres] if server else [])
+
+
+@pytest.mark.parametrize("page", map(on, PAGES))
 def test_a_page_runs_from_top_to_bottom(page: Path, read_page: Callable[[Path], Any], tmp_path: Path) -> None:
     shell = read_page(page)
 

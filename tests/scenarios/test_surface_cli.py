@@ -359,6 +359,7 @@ main(["--workspace", root, "--json", *arguments])
 """
 
 
+@pytest.mark.sqlite_only("a file's permissions; a role that may only read is in the tests of the store")
 def test_reading_commands_work_on_a_folder_that_may_not_be_written(story: Any, tmp_path: Path) -> None:
     """Given a book that somebody else owns, when it is looked at, then it is shown, and writing is refused."""
     if os.geteuid() != 0:
