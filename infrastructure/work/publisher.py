@@ -270,8 +270,7 @@ class Publisher:
         return FileState(
             "remote",
             str(self.workspace.memory_path),
-            detail="another folder or host owns the memory file of this workspace; change memory there, or wait until "
-            "it has been idle for lease_seconds",
+            detail="another folder owns the memory file of this workspace; change memory there, or wait lease_seconds",
         )
 
     def _take_in(self, document: MemoryDocument, look: Bytes, draft: Draft, fixes: tuple[str, ...]) -> Published:
