@@ -176,7 +176,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         names = getattr(item, "fixturenames", ())
         called = getattr(item, "callspec", None)
         params = {} if called is None else called.params
-        if "on_postgres" in names or "postgres" in (params.get("database_url"), params.get("where")):
+        if "on_postgres" in names or "postgres" in [params.get(name) for name in ("database_url", "where", "fresh")]:
             item.add_marker(pytest.mark.postgres)
 
 

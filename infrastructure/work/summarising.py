@@ -69,6 +69,9 @@ class Summarising:
                     after.release()
             return self._nothing("", "busy", ("another_compressor",), plan)
         try:
+            if self._runtime.log.version(compactions_stream(self._runtime.workspace, self._session)) != seen.fence:
+                # Somebody was done between our look and our claim: a summary of that look would only be thrown away.
+                return self._nothing("", "busy", ("another_compressor",), plan)
             return self._summarise_held(held, plan, seen, policy, run)
         finally:
             held.release()

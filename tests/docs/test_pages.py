@@ -39,7 +39,7 @@ def on(page: Path) -> Any:
     return pytest.param(page, id=shown(page), marks=[pytest.mark.postgres] if server else [])
 
 
-@pytest.mark.parametrize("page", map(on, PAGES))
+@pytest.mark.parametrize("page", [on(page) for page in PAGES])
 def test_a_page_runs_from_top_to_bottom(page: Path, read_page: Callable[[Path], Any], tmp_path: Path) -> None:
     shell = read_page(page)
 

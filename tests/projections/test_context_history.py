@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,10 +14,8 @@ from minutebook.projections.context import Context, history, queries
 
 
 @pytest.fixture
-def projections() -> Iterator[Projections]:
-    database = Database("sqlite://")
-    yield Projections(Log(database), [Context])
-    database.close()
+def projections(database: Database) -> Projections:
+    return Projections(Log(database), [Context])
 
 
 @pytest.fixture

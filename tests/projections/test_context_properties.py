@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from histories import HISTORIES, Book, Step
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection
+from sqlalchemy import Connection, NullPool, create_engine, make_url
 
 from minutebook.infrastructure.store import cursors, overlay
 from minutebook.infrastructure.store.database import Database
@@ -25,34 +27,68 @@ from minutebook.projections.revisions import Revisions
 ALL = (Context, Candidates, Revisions, MemoryFile)
 
 
-@contextmanager
-def book() -> Iterator[tuple[Book, Projections]]:
-    database = Database("sqlite://")  # in memory: the properties append a great deal
-    log = Log(database)
-    yield Book(log), Projections(log, ALL)
-    database.close()
+class Fresh:
+    """A new store for every example: SQLite in memory, or a schema of its own on PostgreSQL."""
+
+    def __init__(self, server: str | None) -> None:
+        self._server = server
+        self._names = itertools.count(1)
+
+    def examples(self, most: int) -> int:
+        """On PostgreSQL an example costs twice as much (measured): a quarter of them there."""
+        return most if self._server is None else most // 4
+
+    @contextmanager
+    def book(self) -> Iterator[tuple[Book, Projections]]:
+        with self._url() as url:
+            database = Database(url)
+            try:
+                log = Log(database)
+                yield Book(log), Projections(log, ALL)
+            finally:
+                database.close()
+
+    @contextmanager
+    def _url(self) -> Iterator[str]:
+        if self._server is None:
+            yield "sqlite://"  # in memory: the properties append a great deal
+            return
+        name = f"example_{next(self._names)}"
+        engine = create_engine(self._server, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+        with engine.connect() as connection:
+            connection.exec_driver_sql(f"CREATE SCHEMA {name}")
+            options = {"options": f"-csearch_path={name}"}
+            yield make_url(self._server).update_query_dict(options).render_as_string(hide_password=False)
+            connection.exec_driver_sql(f"DROP SCHEMA {name} CASCADE")
+        engine.dispose()
 
 
-@settings(max_examples=40, deadline=None)
-@given(HISTORIES, st.lists(st.integers(1, 7), min_size=1, max_size=6))
-def test_a_rebuild_gives_the_rows_of_incremental_projection_however_the_events_were_cut(
-    program: list[Step], cuts: list[int]
-) -> None:
-    with book() as (written, projections):
-        # given events projected in batches of odd sizes, while the history grew
-        for number, steps in enumerate(_pieces(program, cuts)):
-            written.play(steps)
-            for name in projections.names:
-                _project_some(projections, name, cuts[number % len(cuts)])
-        projections.catch_up()
-        incremental = {name: projections.dump_hash(name) for name in projections.names}
-        reports = [projections.verify(name) for name in projections.names]
-        # when they are made again from the log
-        projections.rebuild()
-        # then not a byte differs, and verify had said so before
-        assert {name: projections.dump_hash(name) for name in projections.names} == incremental
-        assert all(report.ok for report in reports), reports
-        assert {row.status for row in projections.status()} == {"live"}
+@pytest.fixture(params=["sqlite", "postgres"])
+def fresh(request: pytest.FixtureRequest) -> Fresh:
+    return Fresh(request.getfixturevalue("postgres_url") if request.param == "postgres" else None)
+
+
+def test_a_rebuild_gives_the_rows_of_incremental_projection_however_the_events_were_cut(fresh: Fresh) -> None:
+    @settings(max_examples=fresh.examples(40), deadline=None)
+    @given(HISTORIES, st.lists(st.integers(1, 7), min_size=1, max_size=6))
+    def holds(program: list[Step], cuts: list[int]) -> None:
+        with fresh.book() as (written, projections):
+            # given events projected in batches of odd sizes, while the history grew
+            for number, steps in enumerate(_pieces(program, cuts)):
+                written.play(steps)
+                for name in projections.names:
+                    _project_some(projections, name, cuts[number % len(cuts)])
+            projections.catch_up()
+            incremental = {name: projections.dump_hash(name) for name in projections.names}
+            reports = [projections.verify(name) for name in projections.names]
+            # when they are made again from the log
+            projections.rebuild()
+            # then not a byte differs, and verify had said so before
+            assert {name: projections.dump_hash(name) for name in projections.names} == incremental
+            assert all(report.ok for report in reports), reports
+            assert {row.status for row in projections.status()} == {"live"}
+
+    holds()
 
 
 def _pieces(program: list[Step], cuts: list[int]) -> Iterator[list[Step]]:
@@ -74,17 +110,20 @@ def _project_some(projections: Projections, name: str, limit: int) -> None:
         worker.apply(cursor, batch)
 
 
-@settings(max_examples=40, deadline=None)
-@given(HISTORIES)
-def test_the_context_at_any_position_is_what_it_was_then(program: list[Step]) -> None:
-    with book() as (written, projections):
-        written.play(program)
-        with projections.reading("context") as (view, connection):
-            for position, sessions in written.past.items():
-                for name, expected in sessions.items():
-                    found = queries.visible(view, connection, "local", name, position)
-                    assert found == expected, (name, position)
-                    _check_states(view, connection, name, position, expected)
+def test_the_context_at_any_position_is_what_it_was_then(fresh: Fresh) -> None:
+    @settings(max_examples=fresh.examples(40), deadline=None)
+    @given(HISTORIES)
+    def holds(program: list[Step]) -> None:
+        with fresh.book() as (written, projections):
+            written.play(program)
+            with projections.reading("context") as (view, connection):
+                for position, sessions in written.past.items():
+                    for name, expected in sessions.items():
+                        found = queries.visible(view, connection, "local", name, position)
+                        assert found == expected, (name, position)
+                        _check_states(view, connection, name, position, expected)
+
+    holds()
 
 
 def _check_states(
@@ -106,22 +145,25 @@ def _check_states(
     assert set(shown) <= {row.position for row in rows}
 
 
-@settings(max_examples=15, deadline=None)
-@given(HISTORIES, st.data())
-def test_the_past_equals_a_replay_up_to_there(program: list[Step], data: st.DataObject) -> None:
-    with book() as (written, projections):
-        written.play(program)
-        at = data.draw(st.sampled_from(sorted(written.past)))
-        for name in ("context", "revisions"):
-            bound = projections._bound[name]
-            with (
-                projections.reading(name) as (live, connection),
-                projections.database.reading() as source,
-                overlay.scratch(bound) as (copy, target),
-            ):
-                overlay.fold(projections.log, source, copy, target, after=0, upto=at)
-                check = _same_revision if name == "revisions" else _same_context
-                check(written, at, live, connection, copy.projection, target)
+def test_the_past_equals_a_replay_up_to_there(fresh: Fresh) -> None:
+    @settings(max_examples=fresh.examples(15), deadline=None)
+    @given(HISTORIES, st.data())
+    def holds(program: list[Step], data: st.DataObject) -> None:
+        with fresh.book() as (written, projections):
+            written.play(program)
+            at = data.draw(st.sampled_from(sorted(written.past)))
+            for name in ("context", "revisions"):
+                bound = projections._bound[name]
+                with (
+                    projections.reading(name) as (live, connection),
+                    projections.database.reading() as source,
+                    overlay.scratch(bound) as (copy, target),
+                ):
+                    overlay.fold(projections.log, source, copy, target, after=0, upto=at)
+                    check = _same_revision if name == "revisions" else _same_context
+                    check(written, at, live, connection, copy.projection, target)
+
+    holds()
 
 
 def _same_revision(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -22,10 +22,8 @@ Reading = Callable[[str], AbstractContextManager[tuple[Any, Any]]]
 
 
 @pytest.fixture
-def projections() -> Iterator[Projections]:
-    database = Database("sqlite://")
-    yield Projections(Log(database), [Candidates, Revisions, MemoryFile])
-    database.close()
+def projections(database: Database) -> Projections:
+    return Projections(Log(database), [Candidates, Revisions, MemoryFile])
 
 
 @pytest.fixture

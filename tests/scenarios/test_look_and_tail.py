@@ -81,7 +81,7 @@ def play(book: Minutebook, session: Session, step: str, number: int) -> None:
 
 
 def test_a_look_that_adds_the_tail_equals_a_look_at_the_projection(where: str) -> None:
-    # On PostgreSQL an example takes three seconds: few of them.
+    # An example is some hundred round trips to a server: few of them there.
     @given(STEPS)
     @settings(max_examples=25 if where == "sqlite" else 5, deadline=None, suppress_health_check=list(HealthCheck))
     def agrees(steps: list[str]) -> None:

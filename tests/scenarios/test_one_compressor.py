@@ -144,3 +144,34 @@ def test_a_summary_is_made_anew_from_its_originals_and_can_be_taken_back(tmp_pat
         # and an undo brings the first summary back
         book.undo_compaction(again.compaction)
         assert [row.status for row in session.compactions()] == ["committed", "undone"]
+
+
+def test_who_looked_before_another_was_done_looks_again_and_asks_for_no_summary(tmp_path: Path) -> None:
+    """Given a compaction between the look of a second compressor and its claim, then no summary is thrown away."""
+    asked: list[str] = []
+
+    def spy(request: Any) -> Any:
+        asked.append("second")
+        return ExtractiveSummarizer().summarize(request)
+
+    with (
+        Minutebook.open(tmp_path, settings=SETTINGS) as first,
+        Minutebook.open(tmp_path, settings=SETTINGS, summarizer=spy) as second,
+    ):
+        long_session(first)
+        session = second.session("s")
+        take = claims.take
+
+        def late(*arguments: Any, **named: Any) -> Any:
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr(claims, "take", take)
+                if not first.session("s").compactions():
+                    assert first.session("s").compact().status == "committed"
+            return take(*arguments, **named)
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(claims, "take", late)
+            answer = session.compact()
+        assert answer.status in ("not_needed", "committed")
+        assert [row.status for row in session.compactions() if row.status == "rejected"] == []
+        assert len(asked) == sum(row.status == "committed" for row in session.compactions()) - 1
