@@ -109,11 +109,7 @@ def _message(row: history.MessageRow, events: dict[int, LoggedEvent]) -> tuple[A
 
 def recall(runtime: Runtime, position: int, around: int) -> list[dict[str, Any]]:
     """The original at a position with its neighbours in the session (D17)."""
-    found = runtime.log.at([position]).get(position)
-    if found is None:
-        raise InputError(
-            f"there is no event {position}; the log has 1 to {runtime.log.head().position}", code="unknown_position"
-        )
+    found = runtime.event_at(position)
     if found.topic != MessageRecorded.TOPIC or found.session is None:
         raise InputError(
             f"event {position} is a {found.topic} and no message; 'minutebook trace {position}' shows it",

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 from ...domain.catalogue import Owner
 from ...domain.checks import redact_credentials
 from ...domain.errors import InputError, StoreError
-from ...domain.events import Envelope
+from ...domain.events import Envelope, LoggedEvent
 from ...domain.message import Trust
 from ...domain.redaction import Redact
 from ...domain.tokens import ESTIMATE, Counter
@@ -62,6 +62,17 @@ class Runtime:
         head = self.log.head().position
         if not 0 <= at <= head:
             raise InputError(f"position {at} is not in the log; its head is {head}", code="unknown_position", at=at)
+
+    def event_at(self, position: int) -> LoggedEvent:
+        """The event at a position, which is one of this workspace (D17). Raises InputError ``unknown_position``."""
+        found = self.log.at([position]).get(position)
+        if found is None or found.workspace != self.workspace:
+            here = "" if found is None else " of this workspace"
+            raise InputError(
+                f"there is no event {position}{here}; the log has 1 to {self.log.head().position}",
+                code="unknown_position",
+            )
+        return found
 
     def now(self) -> datetime:
         now = self.clock()

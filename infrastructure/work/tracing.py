@@ -24,7 +24,6 @@ from ...domain.catalogue import (
     RunStarted,
     RunSucceeded,
 )
-from ...domain.errors import InputError
 from ...domain.events import Event, LoggedEvent
 from ...domain.streams import candidate_stream, document_stream, message_stream
 from .runtime import Runtime
@@ -45,10 +44,7 @@ class Link:
 
 def trace(runtime: Runtime, position: int) -> list[dict[str, Any]]:
     """The chain around a position, in log order. Raises InputError ``unknown_position``."""
-    found = runtime.log.at([position]).get(position)
-    if found is None:
-        head = runtime.log.head().position
-        raise InputError(f"there is no event {position}; the log has 1 to {head}", code="unknown_position")
+    found = runtime.event_at(position)
     links: dict[int, Link] = {position: Link("self", found, "this event")}
     if found.known and not found.erased:
         for link in _around(runtime, found):

@@ -106,6 +106,7 @@ def whole(command: dict[str, Any]) -> dict[str, Any]:
 
 def run(command: dict[str, Any]) -> None:
     os.environ[failpoints.VARIABLE] = command.get("failpoint", "")
+    os.environ["MINUTEBOOK_DATABASE"] = command.get("database") or ""
     acknowledged = os.open(command["acks"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     if command["verb"] == "book":
         if not command.get("argument"):

@@ -33,7 +33,7 @@ PAGE = HERE.parents[1] / "docs" / "explanation" / "crash-and-recovery.md"
 KILL, RACES, PUBLISHER = "test_publish_kill", "test_publish_races", "test_publisher"
 WORKSPACE, FAULTS, SCHEDULE = "test_workspace", "test_memory_faults", "test_curation_schedule"
 PUBLISHING = (KILL, "test_a_kill_while_publishing_ends_in_agreement")
-CURATION = (KILL, "test_a_proposal_of_a_run_that_succeeded_survives_the_kill_of_its_curation")
+CURATION = ("test_curation_kill", "test_a_proposal_of_a_run_that_succeeded_survives_the_kill_of_its_curation")
 
 ROWS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "M01": ("a call is received, nothing stored", (("test_memory_calls", "test_a_call_of_each_shape_is_taken_and_its_id_makes_it_idempotent"),)),

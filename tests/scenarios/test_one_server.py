@@ -54,9 +54,13 @@ def test_two_folders_share_a_server_and_see_nothing_of_each_other(tmp_path: Path
             assert book.verify().ok
         assert one.settings.workspace_id != two.settings.workspace_id
         # A position of the other one shows nothing of it here.
-        foreign = [event.position for event in two.log(session="s")]
-        mine = [event.position for event in one.log()]
-        assert not set(foreign) & set(mine)
+        foreign = next(event.position for event in two.log(type="MessageRecorded"))
+        assert foreign not in [event.position for event in one.log()]
+        for look in (one.trace, one.recall):
+            with pytest.raises(MinutebookError) as caught:
+                look(foreign)
+            assert caught.value.code == "unknown_position"
+            assert "beta" not in caught.value.message
 
 
 def test_the_id_moves_with_the_folder(tmp_path: Path) -> None:

@@ -6,29 +6,19 @@ SQLite and the file by itself, not through the code under test.
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import shutil
 import signal
-import sqlite3
-import stat
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+from killing import KILLED, SEPARATOR, Server, Site
 
-pytestmark = pytest.mark.sqlite_only("the steps of the file; the judge reads SQLite by itself")
+pytestmark = pytest.mark.sqlite_only("the steps of the file; test_curation_kill is on both")
 
-HERE = Path(__file__).resolve().parent
-KILLED = -signal.SIGKILL
-SEPARATOR = "\n§\n"
 
 FILE_STEPS = ["file.open_temp", "file.write_temp", "file.write_rest", "file.keep_owner", "file.keep_mode",
               "file.fsync_temp", "file.read_base", "file.set_aside", "file.replace", "file.exchange",
@@ -41,135 +31,11 @@ WRITTEN = PUBLISH[PUBLISH.index("file.look_back") :]
 COMMITTED = PUBLISH[PUBLISH.index("publish.committed") :]
 
 
-class Server:
-    """The fork server, as a context for the tests of this module."""
-
-    def __init__(self) -> None:
-        package = HERE.parents[1] / ".package"
-        self.process = subprocess.Popen(
-            [sys.executable, str(HERE / "publish_child.py")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(package)},
-        )
-
-    def say(self, **command: Any) -> dict[str, Any]:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(command) + "\n")
-        self.process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self.process.stdout.readline())
-        return answer
-
-    def close(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait(timeout=10)
-        if self.process.stdout is not None:
-            self.process.stdout.close()
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     made = Server()
     yield made
     made.close()
-
-
-@dataclass
-class Site:
-    """One workspace, its acknowledgements beside it, and an independent judge."""
-
-    server: Server
-    root: Path
-    acks: Path
-
-    @property
-    def file(self) -> Path:
-        return self.root / ".tinyagent" / "memory" / "MEMORY.md"
-
-    def start(self, verb: str, argument: str = "", failpoint: str = "", times: int = 1) -> int:
-        answer = self.server.say(
-            root=str(self.root), acks=str(self.acks), verb=verb, argument=argument, failpoint=failpoint, times=times
-        )
-        pid: int = answer["pid"]
-        return pid
-
-    def wait(self, pid: int) -> int:
-        status: int = self.server.say(wait=pid)["status"]
-        return status
-
-    def run(self, verb: str, argument: str = "", failpoint: str = "", times: int = 1) -> int:
-        return self.wait(self.start(verb, argument, failpoint, times))
-
-    def answers(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.acks.read_text().splitlines()] if self.acks.exists() else []
-
-    def rows(self, *, cursor: bool = True) -> list[tuple[int, str, dict[str, Any], dict[str, Any]]]:
-        connection = sqlite3.connect(self.root / ".tinyagent" / "minutebook.db")
-        try:
-            rows = connection.execute("SELECT position, topic, facts, payload FROM events ORDER BY position").fetchall()
-            reached = connection.execute("SELECT position FROM cursors WHERE name = 'memory_file'").fetchone()
-            head = connection.execute("SELECT last_id FROM log_head").fetchone()[0]
-        finally:
-            connection.close()
-        commits = [row[0] for row in rows if row[1] == "RevisionCommitted"]
-        position = reached[0] if reached else 0
-        if cursor:
-            assert position == (commits[-1] if commits else 0), "I4: the cursor moved with the commit"
-        assert position <= head, "I4: no cursor is beyond the head"
-        assert head == (rows[-1][0] if rows else 0)
-        return [(p, topic, json.loads(facts), json.loads(payload or "{}")) for p, topic, facts, payload in rows]
-
-    def known(self) -> set[bytes]:
-        """Every text of the file that the log can give back, byte for byte."""
-        found: set[bytes] = set()
-        for _, topic, facts, payload in self.rows():
-            if topic != "RevisionPrepared":
-                continue
-            if facts["kind"] == "displaced":
-                found.add(base64.b64decode(payload["raw"]))
-            else:
-                found.add((SEPARATOR.join(payload["entries"]) + "\n").encode() if payload["entries"] else b"")
-        return found
-
-    def check(self, *, mode: int = 0o640, drift: bool = False, cursor: bool = True) -> None:
-        rows = self.rows(cursor=cursor)
-        prepared = {facts["revision"]: facts for _, topic, facts, _ in rows if topic == "RevisionPrepared"}
-        committed = [facts for _, topic, facts, _ in rows if topic == "RevisionCommitted"]
-        abandoned = {facts["revision"] for _, topic, facts, _ in rows if topic == "RevisionAbandoned"}
-        ended = {facts["revision"] for facts in committed} | abandoned
-        for answer in self.answers():
-            if answer.get("revision"):
-                digests = [facts["digest"] for facts in committed if facts["revision"] == answer["revision"]]
-                assert digests == [answer["digest"]], "I1: acknowledged once, kept once"
-        assert set(prepared) == ended, "I2: nothing stays prepared"
-        assert not abandoned & {facts["revision"] for facts in committed}
-        live = [facts for facts in committed if prepared[facts["revision"]]["kind"] != "displaced"]
-        found = sha256(self.file.read_bytes()).hexdigest() if self.file.exists() else None
-        if drift:
-            last = max(p for p, topic, facts, _ in rows if topic == "RevisionCommitted")
-            assert any(topic == "DriftDetected" and p > last for p, topic, _, _ in rows), "I3: drift is flagged"
-        else:
-            assert found == (live[-1]["digest"] if live else None), "I3: the file is the last committed revision"
-        numbers = [facts["revision"] for _, topic, facts, _ in rows if topic == "RevisionPrepared"]
-        assert numbers == sorted(set(numbers)), "I5: numbers strictly rise"
-        names = [path.name for path in self.file.parent.glob("*")]
-        assert names in (["MEMORY.md"], []), "I6: no names of ours remain"
-        if self.file.exists():
-            assert stat.S_IMODE(self.file.stat().st_mode) == mode, "I7: the mode is kept"
-
-    def recover_and_check(self, **expected: Any) -> dict[str, Any]:
-        assert self.run("recover") == 0
-        answer = self.answers()[-1]
-        assert "error" not in answer, answer
-        self.check(**expected)
-        before = (self.rows(), self.file.exists() and self.file.stat())
-        assert self.run("recover") == 0
-        after = (self.rows(), self.file.exists() and self.file.stat())
-        assert before == after, "I8: a second recovery changes nothing"
-        return answer
 
 
 @pytest.fixture(scope="module")
@@ -336,34 +202,6 @@ def test_a_kill_of_the_recovery_of_a_written_revision_is_recovered(site: Site, p
     assert site.run("recover", failpoint=f"{point}=kill") == KILLED
     site.recover_and_check()
     assert b"New." in site.file.read_bytes()
-
-
-# --- the same through the public object, with its real projections (issue 2)
-
-WHOLE = ["curate.leased", "curate.answered", "curate.decided", "publish.prepared", "file.read_base",
-         "file.fsync_folder", "publish.committing", "publish.committed"]  # fmt: skip
-STARTS = ["recover.locked", "recover.decided", "recover.committed", "recover.abandoned"]
-
-
-@pytest.mark.parametrize("point", WHOLE)
-def test_a_proposal_of_a_run_that_succeeded_survives_the_kill_of_its_curation(empty: Site, point: str) -> None:
-    assert empty.run("book", "The build needs make 4.3 or newer.") == 0
-    assert empty.run("book", "Tests run with pytest.", f"{point}=kill") == KILLED
-    assert empty.run("book") == 0
-    answer = empty.answers()[-1]
-    assert answer["entries"] == ["The build needs make 4.3 or newer.", "Tests run with pytest."]
-    assert (answer["file"], answer["pending"]) == ("clean", 0)
-    empty.check(mode=0o600, cursor=False)
-
-
-@pytest.mark.parametrize("point", STARTS)
-def test_a_kill_of_the_start_that_recovers_is_recovered_by_the_next(empty: Site, point: str) -> None:
-    first = "file.read_base" if point == "recover.abandoned" else "file.fsync_folder"
-    assert empty.run("book", "One fact.", f"{first}=kill") == KILLED
-    assert empty.run("book", failpoint=f"{point}=kill") == KILLED
-    assert empty.run("book") == 0
-    assert empty.answers()[-1]["entries"] == ["One fact."]
-    empty.check(mode=0o600, cursor=False)
 
 
 # --- another process, an editor
