@@ -37,6 +37,8 @@ def pytest_configure() -> None:
     """A shell starts what it runs in the background with SIGINT ignored; the tests of Ctrl-C need it heard."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A database that somebody works with is none for tests: theirs are fresh, and named by MINUTEBOOK_TEST_POSTGRES.
+    os.environ.pop("MINUTEBOOK_DATABASE", None)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import sys
@@ -30,6 +31,7 @@ console = Console(highlight=False, width=min(WIDTH, Console().width or WIDTH))
 def main() -> int:
     """Runs the steps one after the other; any surprise ends with exit status 1."""
     began = time.perf_counter()
+    os.environ.pop("MINUTEBOOK_DATABASE", None)  # the demo damages its database: it takes no other than its own
     if not fresh_workspace():
         return 1
     console.print()

@@ -26,7 +26,7 @@ from sqlalchemy.pool import QueuePool
 
 from ...domain.errors import StoreError
 from .address import database_url
-from .faults import guard, translate
+from .faults import guard, of_driver
 
 Access = Literal["write", "look", "read_only"]
 """``write``: everything. ``look``: projections may advance, nothing else is written. ``read_only``: nothing is."""
@@ -103,7 +103,7 @@ class Database:
                 if not driver.closed:
                     return True
         except Exception as error:
-            if not isinstance(translate(error), StoreError):
+            if not of_driver(error):
                 raise
         connection.invalidate()
         return False

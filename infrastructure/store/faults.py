@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from ...domain.errors import InputError, MinutebookError, StoreError
 
@@ -83,15 +83,18 @@ def guard() -> Iterator[None]:
         yield
     except MinutebookError:
         raise
-    except (sqlite3.Error, SQLAlchemyError, DBAPIError) as error:
-        raise translate(error) from error
     except (OverflowError, UnicodeEncodeError) as error:
         # A number beyond 64 bits or half a surrogate pair, before the database has seen it.
         raise _no_such_value(error) from error
     except Exception as error:
-        if type(error).__module__.startswith("psycopg"):
+        if of_driver(error):
             raise translate(error) from error
         raise
+
+
+def of_driver(error: BaseException) -> bool:
+    """Whether a driver, or SQLAlchemy for it, says so; psycopg is an extra, and so known by its name only."""
+    return isinstance(error, sqlite3.Error | SQLAlchemyError) or type(error).__module__.startswith("psycopg")
 
 
 def translate(error: BaseException) -> MinutebookError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import platform
 import sqlite3
 import sys
@@ -51,6 +52,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="only these, for instance: append context")
     parser.add_argument("--quick", action="store_true", help="small sizes: to see that they run")
     options = parser.parse_args()
+    os.environ.pop("MINUTEBOOK_DATABASE", None)  # the floors are SQLite files
     files = sorted(HERE.glob("bench_*.py"))
     wanted = [file for file in files if not options.names or file.stem.removeprefix("bench_") in options.names]
     if not wanted:

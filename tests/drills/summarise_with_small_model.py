@@ -151,7 +151,10 @@ def main() -> None:
             )
             model = SmallModel(path, guided=way == "guided")
             place = Path(folder) / way
-            with Minutebook.open(place, settings=settings, summarizer=model, automatic=False) as book:
+            database = f"sqlite:///{place / 'book.db'}"
+            with Minutebook.open(
+                place, database=database, settings=settings, summarizer=model, automatic=False
+            ) as book:
                 for attempt in attempts(book, way, most):
                     made.append(attempt)
                     why = ", ".join(attempt.reasons) or "-"
