@@ -7,6 +7,7 @@ commands and child processes find it by themselves. One that is about SQLite, or
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import shutil
@@ -33,7 +34,9 @@ NewPostgres = Callable[..., AbstractContextManager[URL]]
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     named = {"database_url", "postgres_url"} & set(metafunc.fixturenames)  # the test chooses by itself
-    if "where" in metafunc.fixturenames and not named and not metafunc.definition.get_closest_marker("sqlite_only"):
+    asks = "where" in inspect.signature(metafunc.function).parameters
+    bookless = not asks and not {"place", "tmp_path", "book", "story"} & set(metafunc.fixturenames)
+    if not (named or bookless or metafunc.definition.get_closest_marker("sqlite_only")):
         metafunc.parametrize("where", ["sqlite", "postgres"], indirect=True)
 
 

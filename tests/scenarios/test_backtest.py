@@ -27,6 +27,8 @@ def lived(book: Minutebook, messages: list[dict[str, Any]], per_run: int) -> lis
     return tokens
 
 
+@pytest.mark.sqlite_only("a decision knows no database")
+@pytest.mark.sqlite_only("a decision knows no database")
 @pytest.mark.parametrize(("window", "per_run"), [(8_000, 4), (8_000, 20), (16_000, 8), (200_000, 4), (1_500, 12)])
 def test_it_tells_what_was_really_shown(place: Path, conversation: Any, window: int, per_run: int) -> None:
     """Given a session that was lived under a policy, a back-test under the same one finds every request again."""

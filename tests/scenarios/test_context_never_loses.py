@@ -470,6 +470,7 @@ def test_a_broken_history_makes_a_legal_request(place: Path, name: str) -> None:
         legal(run.context(system="S"))
 
 
+@pytest.mark.sqlite_only("hundreds of windows: a decision knows no database")
 def legal(context: Any) -> None:
     assert check_openai(context.to_openai()) == []
     assert check_openai_responses(context.to_openai_responses()) == []
@@ -509,6 +510,7 @@ def may_refuse(refused: ContextWindowExceeded, window: int) -> None:
     assert refused.details["protected_tokens"] > window - refused.details["reserve"]
 
 
+@pytest.mark.sqlite_only("hundreds of windows: a decision knows no database")
 @pytest.mark.parametrize("name", TRANSCRIPTS, ids=lambda name: str(name).rsplit("/", 1)[-1][:30])
 def test_real_transcripts_stay_legal_and_whole_at_every_window(place: Path, shared: Any, name: str) -> None:
     """Given a real session, compacted at 200k, then 32k, then 8k: legal, fitting, and every original equal."""

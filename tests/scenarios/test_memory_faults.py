@@ -171,9 +171,8 @@ def test_the_retry_of_what_was_recorded_adds_nothing(tmp_path: Path) -> None:
         assert (counted.count("CandidateProposed"), counted.count("CandidateApproved")) == (2, 1)
 
 
+@pytest.mark.sqlite_only("a file that is refused")
 # --- F22, F30, F32, F33, F35
-
-
 def test_a_million_entries_are_refused_in_a_moment(tmp_path: Path) -> None:
     with Minutebook.open(tmp_path, automatic=False) as book:
         book.memory.import_notes(b"- One fact\n")
@@ -247,6 +246,7 @@ def test_a_process_without_descriptors_fails_cleanly_and_goes_on_later(tmp_path:
         assert book.memory.status().state == "clean"
 
 
+@pytest.mark.sqlite_only("file names")
 @pytest.mark.parametrize("name", ["memory.md", "Memory.md", "MEMORY.MD", "ＭＥＭＯＲＹ.md"])
 def test_another_spelling_of_the_name_is_another_file(tmp_path: Path, name: str) -> None:
     with Minutebook.open(tmp_path, automatic=False) as book:
@@ -300,7 +300,8 @@ def trace(book: Minutebook, monkeypatch: pytest.MonkeyPatch, change: Callable[[]
 def disks(calls: list[str]) -> set[tuple[bool, bool, str]]:
     """Every (prepared, committed, content under the name) that a disk may hold when the power goes at any step.
 
-    What was not synced may be there or not, each by itself; a file that was not synced may be torn.
+    @pytest.mark.sqlite_only("the order of fsync and commit is the same")
+        What was not synced may be there or not, each by itself; a file that was not synced may be torn.
     """
     found = set()
     for cut in range(len(calls) + 1):
