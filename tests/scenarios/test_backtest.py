@@ -28,7 +28,6 @@ def lived(book: Minutebook, messages: list[dict[str, Any]], per_run: int) -> lis
 
 
 @pytest.mark.sqlite_only("a decision knows no database")
-@pytest.mark.sqlite_only("a decision knows no database")
 @pytest.mark.parametrize(("window", "per_run"), [(8_000, 4), (8_000, 20), (16_000, 8), (200_000, 4), (1_500, 12)])
 def test_it_tells_what_was_really_shown(place: Path, conversation: Any, window: int, per_run: int) -> None:
     """Given a session that was lived under a policy, a back-test under the same one finds every request again."""
@@ -47,6 +46,7 @@ def test_it_tells_what_was_really_shown(place: Path, conversation: Any, window: 
         assert answer.tokens_total <= answer.tokens_total_unchanged
 
 
+@pytest.mark.sqlite_only("a decision knows no database")
 def test_another_policy_is_played_from_the_originals_whatever_was_compacted(place: Path, conversation: Any) -> None:
     with Minutebook.open(place, settings=Settings(context_window=8_000), automatic=False) as book:
         lived(book, conversation(24), 4)

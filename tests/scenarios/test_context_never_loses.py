@@ -470,13 +470,13 @@ def test_a_broken_history_makes_a_legal_request(place: Path, name: str) -> None:
         legal(run.context(system="S"))
 
 
-@pytest.mark.sqlite_only("hundreds of windows: a decision knows no database")
 def legal(context: Any) -> None:
     assert check_openai(context.to_openai()) == []
     assert check_openai_responses(context.to_openai_responses()) == []
     assert check_anthropic(context.to_anthropic()) == []
 
 
+@pytest.mark.sqlite_only("hundreds of windows: a decision knows no database")
 def test_every_window_over_nested_calls_is_legal_or_refused(place: Path, conversation: Any) -> None:
     with filled(place, conversation(8, noise="x " * 300)) as book:
         for window in range(600, 12_000, 700):

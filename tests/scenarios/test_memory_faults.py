@@ -171,8 +171,10 @@ def test_the_retry_of_what_was_recorded_adds_nothing(tmp_path: Path) -> None:
         assert (counted.count("CandidateProposed"), counted.count("CandidateApproved")) == (2, 1)
 
 
-@pytest.mark.sqlite_only("a file that is refused")
 # --- F22, F30, F32, F33, F35
+
+
+@pytest.mark.sqlite_only("a file that is refused")
 def test_a_million_entries_are_refused_in_a_moment(tmp_path: Path) -> None:
     with Minutebook.open(tmp_path, automatic=False) as book:
         book.memory.import_notes(b"- One fact\n")
@@ -300,8 +302,7 @@ def trace(book: Minutebook, monkeypatch: pytest.MonkeyPatch, change: Callable[[]
 def disks(calls: list[str]) -> set[tuple[bool, bool, str]]:
     """Every (prepared, committed, content under the name) that a disk may hold when the power goes at any step.
 
-    @pytest.mark.sqlite_only("the order of fsync and commit is the same")
-        What was not synced may be there or not, each by itself; a file that was not synced may be torn.
+    What was not synced may be there or not, each by itself; a file that was not synced may be torn.
     """
     found = set()
     for cut in range(len(calls) + 1):
@@ -317,6 +318,7 @@ def disks(calls: list[str]) -> set[tuple[bool, bool, str]]:
     return found
 
 
+@pytest.mark.sqlite_only("the order of fsync and commit is the same")
 def test_no_power_loss_leaves_a_torn_file_or_a_commit_without_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
