@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import URL, create_engine, make_url
+from sqlalchemy import URL, NullPool, create_engine, make_url
 from sqlalchemy.exc import ProgrammingError
 
 from minutebook.domain.catalogue import MessageRecorded
@@ -85,7 +85,7 @@ def postgres_database(server: URL, template: str | None = None) -> Iterator[URL]
     ``template`` names a database to copy. Raises ProgrammingError where a copy is not allowed.
     """
     name = f"minutebook_test_{os.getpid()}_{next(_names)}"
-    admin = create_engine(server, isolation_level="AUTOCOMMIT")
+    admin = create_engine(server, isolation_level="AUTOCOMMIT", poolclass=NullPool)
     with admin.connect() as connection:
         try:
             connection.exec_driver_sql(f"CREATE DATABASE {name}" + (f" TEMPLATE {template}" if template else ""))
@@ -100,7 +100,6 @@ def postgres_database(server: URL, template: str | None = None) -> Iterator[URL]
             yield url
         finally:
             connection.exec_driver_sql(undo)
-    admin.dispose()
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ holds it. Losing the table loses no history: streams and their versions are the 
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,10 +76,11 @@ def take(
         time.sleep(_POLL_SECONDS)
 
 
-def hold(runtime: Runtime, name: str, holder: str, *, seconds: float) -> str | None:
+def hold(runtime: Runtime, name: str, holder: str, *, seconds: float, gone: Collection[str] = ()) -> str | None:
     """Takes a claim in the name of something that outlives processes (a folder), or renews it.
 
-    Returns who had it before ("" for nobody), or None while another holder's time has not run out.
+    ``gone`` are holders that are known to be no more. Returns who had it before ("" for nobody), or None while
+    another holder's time has not run out.
     """
     with runtime.log.database.projecting() as connection:
         now, until = _clock(runtime, seconds)
@@ -89,7 +91,7 @@ def hold(runtime: Runtime, name: str, holder: str, *, seconds: float) -> str | N
         before: str = connection.execute(select(leases.c.owner).where(mine).with_for_update()).scalar_one()
         taken = connection.execute(
             update(leases)
-            .where(mine, leases.c.owner.in_(["", holder]) | (leases.c.expires <= now))
+            .where(mine, leases.c.owner.in_(["", holder, *gone]) | (leases.c.expires <= now))
             .values(owner=holder, expires=until, fence=leases.c.fence + int(before != holder))
         )
     return before if taken.rowcount == 1 else None

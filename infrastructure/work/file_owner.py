@@ -2,14 +2,14 @@
 
 A workspace has one ``MEMORY.md``. Two folders that wrote it by turns would each take the other's revision for one that
 was prepared and never written, and abandon it. So one folder owns it, by a row that runs out; elsewhere it is
-``remote``. Who takes over an idle workspace first brings its own copy up to the log.
+``remote``. Who takes over an idle workspace, or one whose folder is gone, first brings its own copy up to the log.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +20,7 @@ from .ledger import Ledger
 from .replacement import discard, replace
 from .runtime import Runtime
 from .safe_file import Absent, Bytes
-from .workspace import Workspace
+from .workspace import FOLDER, Workspace
 
 Standing = Literal["ours", "idle", "remote"]
 """Owned by this folder or by none; by another one that has been idle for too long; by another one."""
@@ -37,21 +37,32 @@ class FileOwner:
 def shared_owner(runtime: Runtime, root: Path) -> FileOwner:
     """The owner for a database on a server: this machine and this folder, for ``lease_seconds`` from each change."""
     name = f"file:{runtime.workspace}"
-    place = sha256(f"{machine()}\0{root.resolve()}".encode()).hexdigest()[:32]
+    place = json.dumps({"machine": machine(), "path": str(root.resolve())})
 
     def look() -> Standing:
         found, running = claims.holder(runtime, name)
         if found in ("", place):
             return "ours"
-        return "remote" if running else "idle"
+        return "remote" if running and not _gone(found) else "idle"
 
     def take() -> Standing:
-        before = claims.hold(runtime, name, place, seconds=runtime.settings.lease_seconds)
+        found, _ = claims.holder(runtime, name)
+        gone = [found] if _gone(found) else []
+        before = claims.hold(runtime, name, place, seconds=runtime.settings.lease_seconds, gone=gone)
         if before is None:
             return "remote"
         return "ours" if before in ("", place) else "idle"
 
     return FileOwner(look, take)
+
+
+def _gone(place: str) -> bool:
+    """Whether a folder of this machine was moved away or removed: nobody needs to wait for that one."""
+    try:
+        owner = json.loads(place)
+    except ValueError:
+        return False
+    return bool(owner.get("machine") == machine()) and not Path(owner.get("path", "/"), FOLDER).is_dir()
 
 
 def follow(ledger: Ledger, workspace: Workspace) -> None:

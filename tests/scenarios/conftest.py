@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import pytest
 from sqlalchemy import URL
 from sqlalchemy.exc import ProgrammingError
+from stores import outside
 
 from minutebook import Minutebook, Settings
 from minutebook.infrastructure.edges.cli import main
@@ -274,7 +275,11 @@ def told_on_postgres(tmp_path_factory: pytest.TempPathFactory, new_postgres: New
             yield None
             return
         patched.setenv("MINUTEBOOK_DATABASE", url.render_as_string(hide_password=False))
-        told = tell(tmp_path_factory.mktemp("story") / "w")
+        place = tmp_path_factory.mktemp("story") / "w"
+        told = tell(place)
+        with outside(place) as connection:
+            # The folder in which the story was told owns the file; the copies are to be that folder.
+            connection.exec_driver_sql("DELETE FROM leases WHERE name LIKE 'file:%%'")
         patched.undo()
         yield replace(told, database=url.database)
 

@@ -66,6 +66,8 @@ def test_two_folders_share_a_server_and_see_nothing_of_each_other(tmp_path: Path
 def test_the_id_moves_with_the_folder(tmp_path: Path) -> None:
     with Minutebook.open(tmp_path / "before", automatic=False) as book:
         book.session("s").append({"role": "user", "content": "hello"})
+        remember(book, "The build needs make 4.3.")
+        assert book.curate().status == "committed"
         name = book.settings.workspace_id
     file = tmp_path / "before" / ".tinyagent" / "workspace-id"
     assert file.read_text() == f"{name}\n"
@@ -74,6 +76,11 @@ def test_the_id_moves_with_the_folder(tmp_path: Path) -> None:
     shutil.move(tmp_path / "before", tmp_path / "after")
     with Minutebook.open(tmp_path / "after", automatic=False) as book:
         assert len(book.session("s").messages()) == 1
+        # Nobody waits for the folder that is no more.
+        assert texts(book) == ["The build needs make 4.3."]
+        remember(book, "Releases are cut on Thursdays.")
+        assert book.curate().status == "committed"
+        assert book.verify().ok
 
 
 @pytest.mark.parametrize("content", [b"", b"../up\n", b"\xff\xfe", b"x" * 500, b"two\nlines\n"])
