@@ -16,6 +16,7 @@ from ...domain.catalogue import (
     CandidateDeclined,
     CandidateProposed,
     CandidateQuarantined,
+    CandidateSetAside,
     Finding,
     MessageRecorded,
 )
@@ -65,21 +66,21 @@ def propose(
             raise MemoryFault("memory is switched off in this workspace; go on without it", code="memory_disabled")
         if trust not in TRUST_ORDER:
             raise InputError(f"source must be one of {', '.join(TRUST_ORDER)}, not {trust!r}", code="bad_source")
+        call = read_call(operation)
+        given = parse_operation(call.arguments, MemoryLimits.of(settings))
+        call_id = call.id if call_id is None else call_id
+        candidate = _candidate_id(ref, call_id, given, runtime.redact)
+        # Before any limit or target: a call that is sent again asks for nothing new.
+        if call_id and _recorded(runtime, candidate):
+            return _again(candidate, lines)
         if proposed >= settings.candidates_per_run_max:
             raise MemoryFault(
                 f"this run has proposed {proposed} changes, the most that one run may; go on in the next run",
                 code="too_many_candidates",
             )
-        call = read_call(operation)
-        given = parse_operation(call.arguments, MemoryLimits.of(settings))
-        call_id = call.id if call_id is None else call_id
-        candidate = _candidate_id(ref, call_id, given, runtime.redact)
         pinned = apply(lines, given, candidate).pinned
     except MinutebookError as error:
         return _answer(None, "refused", f"{error.code}: {error.message}", lines, error=error.code)
-    earlier = runtime.log.last(candidate_stream(runtime.workspace, candidate)) if call_id else None
-    if earlier is not None:
-        return _answer(candidate, "proposed", "This call was recorded before; nothing was added.", lines)
     told = _told(runtime, ref)
     if actor != "person" and _from_outside(told, pinned):
         trust = lowest_trust(trust, "tool")
@@ -102,12 +103,22 @@ def propose(
     try:
         runtime.log.append([event], expects=[(ref.stream, ref.version)])
     except StreamConflict as error:
+        if call_id and _recorded(runtime, candidate):
+            return _again(candidate, lines)  # The same call came twice at once.
         raise SessionError(
             f"run {ref.run!r} is no longer open; start a new run", code="run_closed", run=ref.run
         ) from error
     if findings:
         return _answer(candidate, "flagged", _warning(findings), lines, findings)
     return _answer(candidate, "proposed", _prospect(runtime, trust), lines)
+
+
+def _recorded(runtime: Runtime, candidate: str) -> bool:
+    return runtime.log.last(candidate_stream(runtime.workspace, candidate)) is not None
+
+
+def _again(candidate: str, lines: tuple[Line, ...]) -> dict[str, Any]:
+    return _answer(candidate, "proposed", "This call was recorded before; nothing was added.", lines)
 
 
 def propose_as_person(runtime: Runtime, publisher: Publisher, operation: JSON) -> dict[str, Any]:
@@ -138,12 +149,15 @@ def _person_run(runtime: Runtime) -> RunRef:
 
 
 def approve(runtime: Runtime, candidate: str) -> dict[str, Any]:
-    """Lets a quarantined candidate pass to the curator. Raises MemoryFault ``not_quarantined``."""
+    """Lets a candidate pass to the curator that is in quarantine, or was set aside: then it starts afresh (D4, D13).
+
+    Raises MemoryFault ``not_quarantined``.
+    """
     return _decide(runtime, candidate, "approved")
 
 
 def decline(runtime: Runtime, candidate: str) -> dict[str, Any]:
-    """Refuses a quarantined candidate. Raises MemoryFault ``not_quarantined``."""
+    """Refuses a candidate that is in quarantine or was set aside. Raises MemoryFault ``not_quarantined``."""
     return _decide(runtime, candidate, "declined")
 
 
@@ -151,9 +165,10 @@ def _decide(runtime: Runtime, candidate: str, what: str) -> dict[str, Any]:
     runtime.require_writing("this")
     stream = candidate_stream(runtime.workspace, check_identifier(candidate, what="candidate"))
     last = runtime.log.last(stream)
-    if last is None or last.topic != CandidateQuarantined.TOPIC:
+    if last is None or last.topic not in (CandidateQuarantined.TOPIC, CandidateSetAside.TOPIC):
         raise MemoryFault(
-            f"candidate {candidate!r} does not wait in quarantine; 'minutebook memory quarantine list' shows what does",
+            f"candidate {candidate!r} neither waits in quarantine nor was set aside; 'minutebook memory candidates' "
+            "shows where each stands",
             code="not_quarantined",
         )
     envelope = runtime.envelope(

@@ -359,8 +359,8 @@ def _not_imported(intake: Intake) -> MemoryFault:
 
 def _invalid(what: str, where: str, verdict: Declined) -> MemoryFault:
     first, more = verdict.problems[0], len(verdict.problems) - 1
-    judged = sorted({problem.code for problem in verdict.problems} & JUDGED)
-    let_pass = f", or let it pass with --allow {' --allow '.join(judged)}" if judged else ""
+    codes = {problem.code for problem in verdict.problems if not problem.final} & JUDGED
+    let_pass = f", or let it pass with --allow {' --allow '.join(sorted(codes))}" if codes else ""
     return MemoryFault(
         f"{what}, {where} {first.line}: {first.message}{f' (and {more} more)' if more else ''}; correct it{let_pass}",
         code="memory_invalid",
