@@ -6,8 +6,6 @@ import hashlib
 import json
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...domain.calls import read_call
@@ -21,27 +19,23 @@ from ...domain.catalogue import (
     MessageRecorded,
 )
 from ...domain.checks import check_entry
-from ...domain.derivation import derived
 from ...domain.errors import InputError, MemoryFault, MinutebookError, SessionError, StreamConflict
-from ...domain.events import Event, LoggedEvent, encode_payload
-from ...domain.forms import view
+from ...domain.events import Event, encode_payload
 from ...domain.identifiers import check_identifier
 from ...domain.limits import MemoryLimits
-from ...domain.message import JSON, TRUST_ORDER, Text, ToolResult, Trust, lowest_trust
+from ...domain.message import JSON, TRUST_ORDER, Trust, lowest_trust
 from ...domain.operations import Add, Batch, Line, Operation, Remove, Replace, apply, parse_operation, texts
 from ...domain.redaction import Redact
 from ...domain.streams import candidate_stream
 from .conversation import RunRef, end_run, open_session, start_run
+from .provenance import from_outside
 from .publisher import Publisher
 from .runtime import Runtime, new_id
-from .sources import decode
 
 PERSON = "@person"
 """The reserved session of the person at the keyboard; lists do not show it (D3)."""
 EVIDENCE_MAX = 20
 """Messages of the run, the newest, that a candidate names as what it rests on (D9)."""
-OUTSIDE_MAX = 50
-"""Messages of tools, the newest of the run, that a proposal's words are looked for in (D13)."""
 
 
 def propose(
@@ -81,8 +75,7 @@ def propose(
         pinned = apply(lines, given, candidate).pinned
     except MinutebookError as error:
         return _answer(None, "refused", f"{error.code}: {error.message}", lines, error=error.code)
-    told = _told(runtime, ref)
-    if actor != "person" and _from_outside(told, pinned):
+    if actor != "person" and from_outside(runtime, publisher, ref.session, texts(pinned)):
         trust = lowest_trust(trust, "tool")
     findings = tuple(finding for text in texts(pinned) for finding in _findings(runtime, text, trust))
     event = CandidateProposed(
@@ -97,7 +90,7 @@ def propose(
         candidate=candidate,
         operation=pinned.operation,
         findings=findings,
-        messages=told.messages,
+        messages=_evidence(runtime, ref),
         payload=encode_payload({"operation": _redacted(pinned, runtime.redact).model_dump(mode="json")}),
     )
     try:
@@ -214,45 +207,13 @@ def _candidate_id(ref: RunRef, call_id: str | None, operation: Operation, redact
     return f"k-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """What was said in a run so far, the newest of it: message ids, and the messages of tools and of the user."""
-
-    messages: tuple[str, ...]
-    outside: tuple[LoggedEvent, ...]
-    users: tuple[LoggedEvent, ...]
-
-
-def _told(runtime: Runtime, ref: RunRef) -> _Told:
+def _evidence(runtime: Runtime, ref: RunRef) -> tuple[str, ...]:
+    """The messages of the run so far, the newest of them, by their ids."""
     messages: deque[str] = deque(maxlen=EVIDENCE_MAX)
-    outside: deque[LoggedEvent] = deque(maxlen=OUTSIDE_MAX)
-    users: deque[LoggedEvent] = deque(maxlen=OUTSIDE_MAX)
     for event in runtime.log.read(topics=(MessageRecorded.TOPIC,), session=ref.session, after=ref.position):
-        if event.run != ref.run or not isinstance(body := event.body, MessageRecorded):
-            continue
-        messages.append(body.message)
-        if event.envelope.trust in ("tool", "external"):
-            outside.append(event)
-        elif event.envelope.trust in ("user", "operator"):
-            users.append(event)
-    return _Told(tuple(messages), tuple(outside), tuple(users))
-
-
-def _from_outside(told: _Told, operation: Operation) -> bool:
-    """Whether what would become memory stands word by word in what a tool gave in this run (D13)."""
-    return bool(told.outside) and any(
-        derived(text, _said(told.outside), _said(told.users)) for text in texts(operation)
-    )
-
-
-def _said(events: Sequence[LoggedEvent]) -> Iterator[str]:
-    """The texts of messages, the newest first."""
-    for event in reversed(events):
-        body = event.body
-        if isinstance(body, MessageRecorded) and event.payload is not None:
-            for part in view(body.form, decode(event.payload, body.encoding)).parts:
-                if isinstance(part, Text | ToolResult):
-                    yield part.text
+        if event.run == ref.run and isinstance(body := event.body, MessageRecorded):
+            messages.append(body.message)
+    return tuple(messages)
 
 
 def _findings(runtime: Runtime, text: str, trust: Trust) -> tuple[Finding, ...]:
