@@ -88,7 +88,7 @@ class Memory:
         return Answer(intake.import_notes(self._runtime, self._publisher, source, tuple(allow), skip))
 
     def status(self) -> Answer:
-        """``state``, ``automatic_curation``, ``pending``, ``quarantined``, ``last_error`` and more."""
+        """``state`` and ``cause``, ``automatic_curation``, ``pending``, ``quarantined``, ``last_error`` and more."""
         return Answer(remembering.status(self._runtime, self._publisher, self._curating))
 
     def candidates(self, status: str | None = None) -> list[Answer]:

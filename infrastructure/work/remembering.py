@@ -233,6 +233,7 @@ def status(runtime: Runtime, publisher: Publisher, curating: Curating) -> dict[s
     return {
         "state": state.state,
         "path": state.path,
+        "cause": state.cause,
         "detail": state.detail,
         "warnings": list(state.warnings),
         "revision": 0 if document.current is None else document.current.number,
