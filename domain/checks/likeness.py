@@ -186,13 +186,20 @@ def contradicts(old: str, new: str) -> bool:
     Narrow on purpose: the texts are equal word by word but for one value that follows *is*, ``:`` or ``=`` and holds
     a digit in both. Anything less clear is a second entry, for a person to sort out.
     """
-    left, right = (_ASSIGNED.sub(" = ", text.rstrip(".")).split() for text in (old, new))
-    if len(left) != len(right) or len(left) < 3:
+    left, right = _parts(old), _parts(new)
+    if len(left) != len(right) or len(left) < 3 or left[0].casefold() != right[0].casefold():
         return False
-    differ = [at for at, (a, b) in enumerate(zip(left, right, strict=True)) if normal_form(a) != normal_form(b)]
-    if len(differ) != 1 or differ[0] == 0:
-        return False
-    at = differ[0]
-    if not _BINDS.search(left[at - 1]):
+    at = 0
+    for place, (one, other) in enumerate(zip(left, right, strict=True)):
+        if one != other and normal_form(one) != normal_form(other):
+            if at or not place:
+                return False
+            at = place
+    if not at or not _BINDS.search(left[at - 1]):
         return False
     return all(any(char.isdigit() for char in side[at]) for side in (left, right))
+
+
+@lru_cache(maxsize=4096)
+def _parts(text: str) -> list[str]:
+    return _ASSIGNED.sub(" = ", text.rstrip(".")).split()

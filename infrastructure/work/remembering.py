@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
+from sqlalchemy import Connection
+
 from ...domain.catalogue import CandidateProposed, Override, RevisionPrepared
 from ...domain.checks.likeness import contradicts
 from ...domain.curation import JUDGED
 from ...domain.errors import InputError, MemoryFault
+from ...domain.events import LoggedEvent
 from ...domain.operations import Add, Remove, Replace, Single, singles
 from ...domain.streams import candidate_stream
 from ...projections import candidates
@@ -39,14 +42,20 @@ def _snapshot(
     runtime: Runtime, revision: int | None, at: int | None = None
 ) -> tuple[RevisionRow | None, tuple[EntryRow, ...]]:
     with runtime.projections.reading("revisions") as (view, connection):
-        row = (
-            revisions.at_position(view, connection, runtime.workspace, at)
-            if revision is None
-            else revisions.revision(view, connection, runtime.workspace, revision)
-        )
-        entries = None if row is None else revisions.show(view, connection, runtime.workspace, row.revision)
+        return _read(view, connection, runtime, revision, at)
+
+
+def _read(
+    view: Any, connection: Connection, runtime: Runtime, revision: int | None, at: int | None
+) -> tuple[RevisionRow | None, tuple[EntryRow, ...]]:
+    row = (
+        revisions.at_position(view, connection, runtime.workspace, at)
+        if revision is None
+        else revisions.revision(view, connection, runtime.workspace, revision)
+    )
     if revision and (row is None or row.status != "committed"):
         raise unknown(revision)
+    entries = None if row is None else revisions.show(view, connection, runtime.workspace, row.revision)
     return row, entries or ()
 
 
@@ -96,14 +105,19 @@ def diff(runtime: Runtime, publisher: Publisher, a: int, b: int) -> dict[str, An
     if found is None:
         raise unknown(b)
     removed = {entry.entry: entry for entry in found.removed}
-    added, changed = [], [(before, after) for before, after in found.changed]
+    changed = [(before, after) for before, after in found.changed]
+    added = []
     for entry in found.added:
-        told = (name for name in _replaced(runtime, entry) if name in removed)
-        target = next(told, None) or next((n for n, old in removed.items() if contradicts(old.text, entry.text)), None)
+        target = next((name for name in _replaced(runtime, entry) if name in removed), None)
         if target is None:
             added.append(entry)
         else:
             changed.append((removed.pop(target), entry))
+    for entry in tuple(added):
+        corrected = next((old for old in removed.values() if contradicts(old.text, entry.text)), None)
+        if corrected is not None:
+            added.remove(entry)
+            changed.append((removed.pop(corrected.entry), entry))
     return {
         "added": [{"id": entry.entry, "text": entry.text} for entry in added],
         "removed": [{"id": entry.entry, "text": entry.text} for entry in removed.values()],
@@ -131,21 +145,21 @@ def _operation(runtime: Runtime, candidate: str) -> Any:
 
 def blame(runtime: Runtime, publisher: Publisher, revision: int | None) -> list[dict[str, Any]]:
     """From each entry to its operation, run, messages and actor."""
-    _, entries = _snapshot(runtime, revision)
-    verdicts = _verdicts(runtime, {entry.since for entry in entries})
-    return [_blame(runtime, entry, *verdicts[entry.since]) for entry in entries]
-
-
-def _verdicts(runtime: Runtime, numbers: set[int]) -> dict[int, tuple[list[str], tuple[Override, ...]]]:
-    """What the checks said of each revision: those that its new entries passed, and what a person let pass."""
     with runtime.projections.reading("revisions") as (view, connection):
-        rows = revisions.judged(view, connection, runtime.workspace, numbers)
-    events = runtime.log.at(position for position, _, overridden in rows.values() if overridden)
-    found: dict[int, tuple[list[str], tuple[Override, ...]]] = {}
-    for number, (position, receipt, _) in rows.items():
-        body = events[position].body if position in events else None
-        found[number] = (list(receipt), body.overrides if isinstance(body, RevisionPrepared) else ())
-    return found
+        entries = _read(view, connection, runtime, revision, None)[1]
+        judged = revisions.judged(view, connection, runtime.workspace, {entry.since for entry in entries})
+    # Only an override is looked up in the log: it names its entry there, and there are few.
+    events = runtime.log.at({position for position, _, overridden in judged.values() if overridden})
+    return [_blame(runtime, entry, *_verdicts(judged[entry.since], events)) for entry in entries]
+
+
+def _verdicts(
+    judged: tuple[int, tuple[str, ...], tuple[str, ...]], events: Mapping[int, LoggedEvent]
+) -> tuple[list[str], tuple[Override, ...]]:
+    """The checks that the new entries of a revision passed, and the findings that a person let pass."""
+    position, receipt, _ = judged
+    body = events[position].body if position in events else None
+    return list(receipt), body.overrides if isinstance(body, RevisionPrepared) else ()
 
 
 def _blame(runtime: Runtime, entry: EntryRow, passed: list[str], overrides: tuple[Override, ...]) -> dict[str, Any]:
