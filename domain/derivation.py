@@ -5,7 +5,7 @@ both of words and not of meaning: runs of words, for what was copied, and words 
 message, for what was reworded. What is said anew in other words is beyond this; the checks read it, and
 ``source="tool"`` names it.
 
-The numbers were measured on 2,504 sentences that agents wrote in the transcripts of the development data, each held
+The numbers were measured on 1,500 sentences that agents wrote in the transcripts of the development data, each held
 against the tool output of every session but its own (a hit there is chance), and on 24 notes that were reworded by
 hand, half of them lightly; ``docs/explanation/threat-model.md`` has the table.
 """
@@ -22,14 +22,14 @@ from functools import cached_property, lru_cache
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,200}")
 """A word; in scripts that put no space between words, one character."""
 RUN_WORDS = 6
-"""Words in a row that two people hardly ever choose alike: by chance 0.0 % of sentences, with five 0.1, four 1.5."""
+"""Words in a row that two people hardly ever choose alike: by chance 0 of 1,500 sentences, with five 2."""
 LEAST_WORDS = 4
-"""A shorter text says too little to tell where it came from; in scripts without spaces twice as many characters."""
+"""A shorter text says too little to tell where it came from."""
 RUN_SHARE = 0.5
 """Share of the words, in such runs, from which on the text counts as copied."""
 NEAR_SHARE = 0.8
 """Share of the words that carry meaning, close together in one message, from which on it counts as reworded: by chance
-0.5 % of sentences; with 0.7 it would be 1.1, with 0.9 0.1 and three reworded notes fewer of 24."""
+4 of 1,500 sentences; with 0.7 it would be 18, with 0.9 none, and two of 24 reworded notes fewer."""
 NEAR_WINDOW = 1.5
 """Within how many times its own length the words have to stand."""
 SOURCE_CHARS_MAX = 2_000_000

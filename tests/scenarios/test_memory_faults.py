@@ -31,6 +31,7 @@ HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "explanation" / "crash-and-recovery.md"
 
 KILL, RACES, PUBLISHER = "test_publish_kill", "test_publish_races", "test_publisher"
+DAMAGE = "test_damage_and_rebuild"
 WORKSPACE, FAULTS, SCHEDULE = "test_workspace", "test_memory_faults", "test_curation_schedule"
 PUBLISHING = (KILL, "test_a_kill_while_publishing_ends_in_agreement")
 CURATION = (KILL, "test_a_proposal_of_a_run_that_succeeded_survives_the_kill_of_its_curation")
@@ -65,7 +66,7 @@ ROWS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "F32": ("signals at a step", ((KILL, "test_a_signal_that_ends_the_process_is_no_worse_than_a_kill"), (FAULTS, "test_an_interrupt_at_a_step_leaves_agreement"))),
     "F33": ("no file descriptors left", ((FAULTS, "test_a_process_without_descriptors_fails_cleanly_and_goes_on_later"),)),
     "F35": ("other spellings of the name", ((FAULTS, "test_another_spelling_of_the_name_is_another_file"),)),
-    "F36": ("an older database under a newer file", ((PUBLISHER, "test_an_older_database_under_a_newer_file_is_drift_and_overwrites_nothing"),)),
+    "F36": ("an older database under a newer file", ((PUBLISHER, "test_an_older_database_under_a_newer_file_is_drift_and_overwrites_nothing"), (DAMAGE, "test_a_restored_backup_that_is_older_than_the_file_is_noticed"))),
     "F37": ("power loss: all subsets of what was not synced", ((FAULTS, "test_no_power_loss_leaves_a_torn_file_or_a_commit_without_its_file"),)),
 }  # fmt: skip
 """Row: what happens, and (module, test) of each test that drives it."""
