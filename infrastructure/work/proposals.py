@@ -19,12 +19,13 @@ from ...domain.catalogue import (
     MessageRecorded,
 )
 from ...domain.checks import check_entry
+from ...domain.curation import likeness_refusals
 from ...domain.errors import InputError, MemoryFault, MinutebookError, SessionError, StreamConflict
 from ...domain.events import Event, encode_payload
 from ...domain.identifiers import check_identifier
 from ...domain.limits import MemoryLimits
 from ...domain.message import JSON, TRUST_ORDER, Trust, lowest_trust
-from ...domain.operations import Add, Batch, Line, Operation, Remove, Replace, apply, parse_operation, texts
+from ...domain.operations import Add, Applied, Batch, Line, Operation, Remove, Replace, apply, parse_operation, texts
 from ...domain.redaction import Redact
 from ...domain.streams import candidate_stream
 from .conversation import RunRef, end_run, open_session, start_run
@@ -72,12 +73,14 @@ def propose(
                 f"this run has proposed {proposed} changes, the most that one run may; go on in the next run",
                 code="too_many_candidates",
             )
-        pinned = apply(lines, given, candidate).pinned
+        applied = apply(lines, given, candidate)
+        pinned = applied.pinned
     except MinutebookError as error:
         return _answer(None, "refused", f"{error.code}: {error.message}", lines, error=error.code)
     if actor != "person" and from_outside(runtime, publisher, ref.session, texts(pinned)):
         trust = lowest_trust(trust, "tool")
     findings = tuple(finding for text in texts(pinned) for finding in _findings(runtime, text, trust))
+    findings += _repeats(applied, candidate)
     event = CandidateProposed(
         envelope=runtime.envelope(
             candidate_stream(runtime.workspace, candidate),
@@ -225,6 +228,17 @@ def _findings(runtime: Runtime, text: str, trust: Trust) -> tuple[Finding, ...]:
         message = f"{runtime.settings.secret_scanner} takes it for a secret; keep it in a vault and note where it is"
         found += (Finding(code="credential", message=message),)
     return found
+
+
+def _repeats(applied: Applied, candidate: str) -> tuple[Finding, ...]:
+    """What memory says already: told now, so that the model can replace instead, and judged again at the curation."""
+    final = set(applied.entries)
+    new = [change.after for change in applied.changes if change.after is not None and change.after in final]
+    return tuple(
+        Finding(code=refusal.check, message=refusal.message)
+        for line in new
+        for refusal in likeness_refusals(line, [other for other in applied.entries if other != line], candidate)
+    )
 
 
 def _redacted(operation: Operation, redact: Redact) -> Operation:

@@ -70,6 +70,20 @@ def test_a_replacement_by_the_same_text_is_told_to_have_no_effect(book: Minutebo
     assert book.memory.status().pending == 0
 
 
+def test_a_model_is_told_at_once_what_memory_says_already(book: Minutebook) -> None:
+    remember(book, add("The port of the app is 8080"))
+    book.curate()
+    entry = book.memory.entries()[0]["id"]
+    same, near = (
+        remember(book, add(text)) for text in ("the port of the app is 8080.", "The port of the app is now 8080")
+    )
+    assert (same.status, same.findings[0]["code"]) == ("flagged", "duplicate")
+    assert (near.status, near.findings[0]["code"]) == ("flagged", "near_duplicate")
+    assert f"entry {entry} says nearly the same; replace it instead" in near.message
+    other = remember(book, add("The port of the app is 8081"))
+    assert other.status == "proposed"
+
+
 # --- the same call again
 
 
