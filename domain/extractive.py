@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from .grounding import holds_name, names_of
 from .ledger import Kind, ledger, names
 from .placeholder import clip, one_line
 from .segments import prose, sentences
@@ -31,7 +32,7 @@ from .summary_checks import FRAME_TOKENS, InjectionCheck, carries_payload
 from .summary_request import RAW_RUN_CHARS, UNLISTED
 from .summary_safety import reads_as_instruction
 from .tokens import Counter
-from .words import words
+from .words import folded, words
 
 Item: TypeAlias = tuple[SectionId, str]
 
@@ -82,6 +83,7 @@ class ExtractiveSummarizer:
         self._require(page, request, kept)
         self._unlisted(page, request)
         self._fill(page, request, kept)
+        self._name(page, request)
         if not page.items:
             page.add("state", _bare(request.messages), must=True)
         return Completion(_fitted(page, bound), finish_reason="stop")
@@ -89,6 +91,8 @@ class ExtractiveSummarizer:
     def _require(self, page: _Page, request: SummaryRequest, kept: Summary) -> None:
         said_before = {" ".join(words(untagged(item))) for item in kept.lines}
         for segment in request.required:
+            if segment.kind == "names":
+                continue  # the ledger names them; where it has no room, _name does
             text = untagged(segment.text) if segment.kind == "earlier" else segment.text
             if segment.kind == "constraint" and " ".join(words(text)) in said_before:
                 continue  # carried forward with its older source
@@ -123,6 +127,12 @@ class ExtractiveSummarizer:
                 if cost <= allowed and not self._injection(text) and page.add(section, text):
                     allowed -= cost
             spare = max(allowed, 0.0)
+
+    def _name(self, page: _Page, request: SummaryRequest) -> None:
+        for segment in request.required:
+            standing = folded("\n".join(item for items in page.items.values() for item in items))
+            if segment.kind == "names" and not holds_name(standing, segment):
+                page.add("files", f"names: {', '.join(names_of(segment)[:3])}", must=True)
 
     def _offers(self, section: SectionId, request: SummaryRequest, kept: Summary, page: _Page) -> Iterator[str]:
         assistant = [m for m in request.messages if m.role == "assistant" and m.said.strip()]
