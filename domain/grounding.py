@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .ledger import Kind, names, spoken
-from .placeholder import clip
 from .summary import Material, Segment, Summary, SummaryRequest, clean, untagged
 from .summary_safety import reads_as_instruction, redact_credentials
 from .words import folded, share, words

@@ -19,13 +19,15 @@ REQUEST_CHARS_MAX = 240
 REQUEST_WHOLE_CHARS_MAX = 2_000
 """Of a request this much is compared with a summary, however short it is listed."""
 FAILURE_CHARS_MAX = 160
+CANCEL_WORDS_MAX = 8
 FAILED = " failed: "
 """Stands in the text of a failure between the call and what went wrong."""
 TEXT_CHARS_MAX = 60_000
 """Longer user text is searched at its beginning and end only."""
 
 _CONSTRAINT = re.compile(
-    r"\b(?:never|always|must(?:n.t)?|(?:i|we) (?:do not|don.?t) want|(?<!\bwe )(?<!\bi )(?<!\bthey )(?<!\byou )(?:do not|don.?t)|"
+    r"\b(?:never|always|must(?:n.t)?|(?:i|we) (?:do not|don.?t) want|"
+    r"(?<!\bwe )(?<!\bi )(?<!\bthey )(?<!\byou )(?:do not|don.?t)|"
     r"no longer|you can(?:not|.?t)|prefer|"
     r"only (?:ever|use|if|when|after|with|the)|under no circumstances|at all times|from now on|make sure|be sure|"
     r"ensure|require[ds]?|mandatory|forbidden|avoid|without (?:\w+ing|any|my)|instead of|rather than|"
@@ -63,7 +65,7 @@ _DECISION = re.compile(
     r"|决定|結論|结论",
     re.IGNORECASE,
 )
-_CANCELLED = re.compile(
+CANCELS = re.compile(
     r"\b(?:cancel(?:led|ed|s)?|abort|forget (?:about|it|the)|drop (?:the|that|this)|skip (?:the|that|this|it)|"
     r"never ?mind|no longer need(?:ed)?|stop (?:working|doing)|abandon(?:ed)?)\b|取消|不用了|中止|취소",
     re.IGNORECASE,
@@ -82,9 +84,12 @@ _NOT_A_REQUEST = re.compile(
     r"EXECUTION RESULT of \[|OBSERVATION:\s)"
 )
 """What a program wrote in the user's place: its marks, and tool output where a model has no tool role."""
-_PROGRAM_BLOCKS = tuple(
-    (f"<{name}>", f"</{name}>") for name in ("system-reminder", "ide_opened_file", "ide_selection")
-) + (("--- START OF EXAMPLE ---", "--- END OF EXAMPLE ---"),)
+_PROGRAM_BLOCKS = (
+    ("<system-reminder>", "</system-reminder>"),
+    ("<ide_opened_file>", "</ide_opened_file>"),
+    ("<ide_selection>", "</ide_selection>"),
+    ("--- START OF EXAMPLE ---", "--- END OF EXAMPLE ---"),
+)
 _REJECTED = re.compile(
     r"user (?:doesn.t want to proceed|(?:has )?(?:rejected|denied|declined|cancell?ed|interrupted))|"
     r"(?:rejected|denied|declined|cancell?ed|interrupted|aborted) by (?:the )?user",
@@ -164,7 +169,8 @@ def _of_user(message: Message, text: str) -> Iterator[Segment]:
     asked = "\n".join(line for line in prose(text).split("\n") if not line.lstrip().startswith(_CODE_LINE))
     whole = " ".join((asked.strip() or text).split())
     request = clip_middle(whole, REQUEST_CHARS_MAX)
-    if len(words(request)) >= 2 and not all(_is_pleasant(sentence) for sentence in sentences(whole)):
+    asks = not all(_is_pleasant(sentence) for sentence in sentences(whole)) and not only_cancels(whole)
+    if len(words(request)) >= 2 and asks:
         more = clip_middle(whole, REQUEST_WHOLE_CHARS_MAX) if request != whole else ""
         yield Segment("request", request, "goal", message.position, message.id, more)
     fenced = False
@@ -174,6 +180,11 @@ def _of_user(message: Message, text: str) -> Iterator[Segment]:
         elif not fenced and not line.lstrip().startswith(_CODE_LINE) and '":' not in line:
             for sentence in sentences(line):
                 yield from _of_sentence(message, sentence)
+
+
+def only_cancels(text: str) -> bool:
+    """True for a short message that takes something back and asks for nothing: it is told as a decision."""
+    return len(words(text)) <= CANCEL_WORDS_MAX and all(CANCELS.search(sentence) for sentence in sentences(text))
 
 
 def _is_pleasant(sentence: str) -> bool:
@@ -187,7 +198,7 @@ def _of_sentence(message: Message, sentence: str) -> Iterator[Segment]:
         return  # a heading binds nobody
     quoted = _APPROVAL.search(sentence) and _QUOTED.search(sentence)
     text = one_line(sentence, SENTENCE_CHARS_MAX)
-    if _CANCELLED.search(sentence):
+    if CANCELS.search(sentence):
         yield Segment("cancelled", text, "decisions", message.position, message.id)
     elif quoted or (_CONSTRAINT.search(_OWN.sub(" ", sentence)) and not sentence.endswith(("?", "？"))):
         yield Segment("constraint", text, "constraints", message.position, message.id)

@@ -15,7 +15,7 @@ reason                      the summary ...
 ``unknown_source``          names a source that it does not cover
 ``foreign``                 names paths, identifiers or words that do not stand in what it covers: of another range
 ``prompt_echo``             repeats the instructions of the request
-``stale_pending``           lists as pending what was cancelled or what it also lists as completed
+``stale_pending``           lists as pending what was cancelled, ticked off, confirmed, or listed as completed too
 ``coverage_missing``        does not represent a required segment
 ==========================  =============================================================================
 """
@@ -29,6 +29,7 @@ from typing import Any, TypeAlias
 
 from .grounding import holds_name, is_foreign
 from .segments import FAILED, sentences
+from .settling import is_over, over
 from .summary import (
     SECTIONS,
     Completion,
@@ -204,13 +205,13 @@ def _pending(summary: Summary, request: SummaryRequest) -> tuple[str, ...]:
     """Something cancelled or finished must never read as pending: agents start it again (anchors rank 3)."""
     usual = Counter(summary.lines)  # a phrase in many sections ("nothing to report") is no task
     done = [words(untagged(item)) for item in summary.of("completed") if usual[item] < 3]
-    cancelled = [words(s.text) for s in request.required if s.kind == "cancelled"]
+    ended = over(request.messages, request.required)
     for item in summary.of("pending"):
         pending = words(untagged(item))
         if len(pending) < 2:
             continue
         repeated = any(len(other) >= 3 and set(other) == set(pending) for other in done)
-        if repeated or any(share(pending, set(other)) >= 0.8 for other in cancelled if len(other) >= 2):
+        if repeated or is_over(item, ended):
             return ("stale_pending",)
     return ()
 

@@ -1,7 +1,7 @@
 """Which words of a text are telling, and how much of them another text carries: the measure of coverage (C5).
 
 Deliberately simple, so that a refusal can be understood: telling words are compared by their first letters
-(so that *builds* meets *building*; the usual endings are taken off before), Chinese, Japanese and Korean by pairs of characters.
+without the usual endings (so that *builds* meets *building*), Chinese, Japanese and Korean by pairs of characters.
 """
 
 from __future__ import annotations

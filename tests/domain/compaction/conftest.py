@@ -95,7 +95,10 @@ def new_policy() -> Callable[..., Policy]:
 
 @pytest.fixture(scope="session")
 def read_history() -> Callable[..., list[Message]]:
-    """Reads a transcript (of several conversations, one by its number) under ``shared/data/transcripts``; skips, visibly, only when the shared data is absent."""
+    """Reads a transcript under ``shared/data/transcripts``, of several conversations one by its number.
+
+    Skips, visibly, only when the shared data is absent.
+    """
 
     known: dict[tuple[str, int], list[Message]] = {}
 

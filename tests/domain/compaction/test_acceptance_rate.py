@@ -119,7 +119,7 @@ def test_every_dropped_constraint_is_noticed(read_history: ReadHistory) -> None:
 
 
 def test_a_summary_of_another_range_does_not_pass_for_it(read_history: ReadHistory) -> None:
-    """However little a range demands: 9 in 10 are noticed within a session, where the same files come up again and again,
+    """However little a range demands: 9 in 10 are noticed within a session, where the same files come up again,
     and 99 in 100 between sessions. Of two sessions that did the same task, the summaries are alike."""
     tried, passed = {True: 0, False: 0}, {True: list[str](), False: list[str]()}
     for found in RANGES:
