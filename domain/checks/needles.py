@@ -34,40 +34,50 @@ _GRAM = 3
 class Needles:
     """Words of which one stands in every text that matches, by their first characters; short ones by themselves."""
 
-    __slots__ = ("_beginnings", "_by_gram", "words")
+    __slots__ = ("_by_gram", "_grams", "_short", "beginnings", "words")
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = tuple(sorted(words))
         self._by_gram: dict[str, list[str]] = {}
+        self._short = tuple(word for word in self.words if len(word) < _GRAM)
         for word in self.words:
-            self._by_gram.setdefault(word[:_GRAM] if len(word) > _GRAM else word, []).append(word)
-        whole = all(len(word) >= _GRAM for word in self.words)
-        self._beginnings = frozenset(self._by_gram) if whole else None
+            if len(word) >= _GRAM:
+                self._by_gram.setdefault(word[:_GRAM], []).append(word)
+        self._grams = frozenset(self._by_gram)
+        self.beginnings = None if self._short else self._grams
+        """None: a word is too short to have one."""
 
     def occur(self, text: str, grams: frozenset[str]) -> bool:
-        if self._beginnings is None:
-            return any(word in text for word in self.words)
-        if self._beginnings.isdisjoint(grams):
+        for word in self._short:
+            if word in text:
+                return True
+        if self._grams.isdisjoint(grams):
             return False
-        return any(word in text for gram in self._beginnings & grams for word in self._by_gram[gram])
+        return any(word in text for gram in self._grams & grams for word in self._by_gram[gram])
 
 
 class Sieve:
     """A pattern that is compiled and run only where the words stand that it needs."""
 
-    __slots__ = ("_compiled", "_needles", "source")
+    __slots__ = ("_beginnings", "_compiled", "_needles", "source")
 
     def __init__(self, source: str) -> None:
         self.source: Final = source
         self._needles: tuple[Needles, ...] | None = None
+        self._beginnings: tuple[frozenset[str], ...] = ()
         self._compiled: re.Pattern[str] | None = None
 
     def may_match(self, text: str) -> bool:
         if self._needles is None:
             self._needles = needles_of(self.source)
+            # First the beginnings alone: of most patterns none is there, and that is one look at a set.
+            self._beginnings = tuple(each.beginnings for each in self._needles if each.beginnings is not None)
         if not self._needles:
             return True
         grams = _grams(text)
+        for beginnings in self._beginnings:
+            if beginnings.isdisjoint(grams):
+                return False
         return all(needles.occur(text, grams) for needles in self._needles)
 
     @property
