@@ -182,3 +182,65 @@ def _branch(branches: list[tuple[Words, list[Words]]]) -> tuple[Words, list[Word
     best = [max(_useful([*inside, words]), key=_worth, default=None) for words, inside in branches]
     held = [words for words in best if words is not None]
     return None, ([frozenset().union(*held)] if len(held) == len(best) else [])
+
+
+# --- how a match begins
+
+_BEGINNINGS_MAX = 200
+
+
+def beginnings_of(pattern: re.Pattern[str], letters: int) -> frozenset[str]:
+    """Words of at most so many letters of which every match begins with one; empty: nobody can say."""
+    if _parser is None:
+        return frozenset()
+    found = _beginnings(_parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG), letters)
+    return frozenset(word[:letters] for word, _ in found) if len(found) <= _BEGINNINGS_MAX else frozenset()
+
+
+Beginnings: TypeAlias = "list[tuple[str, bool]]"
+"""Words, each with whether the pattern is known to go on right after it."""
+
+
+def _beginnings(tree: Any, letters: int) -> Beginnings:
+    found: Beginnings = [("", True)]
+    for op, args in tree:
+        growing = [word for word, goes_on in found if goes_on and len(word) < letters]
+        if not growing or len(found) > _BEGINNINGS_MAX:
+            break
+        if op in _NO_ROOM:
+            continue
+        steps = _first(op, args, letters)
+        found = [pair for pair in found if not pair[1] or len(pair[0]) >= letters]
+        found += [(word + step, goes_on) for word in growing for step, goes_on in steps]
+    return found
+
+
+def _first(op: Any, args: Any, letters: int) -> Beginnings:
+    if op is _codes.LITERAL:
+        return [(chr(args), True)]
+    if op is _codes.IN:
+        return _letters(args)
+    if op is _codes.SUBPATTERN:
+        return _beginnings(args[-1], letters)
+    if op is _codes.BRANCH:
+        return [pair for branch in args[1] for pair in _beginnings(branch, letters)]
+    if op in _REPEATS:
+        low, high, tree = args
+        once = _beginnings(tree, letters)
+        if (low, high) == (0, 1):
+            return [("", True), *once]
+        if low:
+            return [(word, goes_on and high == 1) for word, goes_on in once]
+    return [("", False)]
+
+
+def _letters(args: Any) -> Beginnings:
+    found: list[str] = []
+    for kind, value in args:
+        if kind is _codes.LITERAL:
+            found.append(chr(value))
+        elif kind is _codes.RANGE and value[1] - value[0] < 10:
+            found += map(chr, range(value[0], value[1] + 1))
+        else:
+            return [("", False)]
+    return [(letter, True) for letter in found] if len(found) <= 10 else [("", False)]
