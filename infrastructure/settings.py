@@ -89,7 +89,7 @@ class Settings(BaseModel):
 
     secret_scanner: Literal["rules", "detect-secrets"] = Field(
         "rules",
-        description="Who looks for credentials in proposals and messages: our rules, or also the detectors of the "
+        description="Who looks for credentials in messages and in every entry that comes in: our rules, or also the detectors of the "
         "detect-secrets library (extra secrets) (D4).",
     )
 

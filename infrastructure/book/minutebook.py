@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from ...domain.checks import checking
 from ...domain.errors import InputError, MemoryFault, SessionError, StoreError
 from ..settings import Settings
 from ..store.database import Access, Database
@@ -55,6 +56,7 @@ class Minutebook:
             runtime.settings,
             runtime.now,
             advance=_advancing(runtime),
+            check=runtime.check,
         )
         self._curating = Curating(runtime, self._publisher, curator, automatic=automatic)
         self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
@@ -94,6 +96,7 @@ class Minutebook:
         root = Path(workspace)
         effective = _settings(root, settings)
         counter, redact = counter_of(effective), redactor_of(effective)
+        check = checking(redact, effective.secret_scanner)
         if access == "write":  # a reader asks no model
             summarizer = summarizer_of(effective) if summarizer is None else summarizer
             curator = curator_of(effective) if curator is None else curator
@@ -109,7 +112,7 @@ class Minutebook:
         try:
             log = Log(store)
             projections = Projections(log, standard(effective.projections))
-            runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact)
+            runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact, check)
             book = cls(
                 runtime,
                 place,
