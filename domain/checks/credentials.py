@@ -15,6 +15,7 @@ from ..catalogue import Finding
 from .anchors import Anchors, Around, small_letters
 from .placeholders import PUBLISHED, entropy, is_cut, is_padded, is_placeholder
 from .secret_patterns import (
+    ABOUT,
     ALGORITHM,
     ASSIGN,
     BEARER,
@@ -218,7 +219,8 @@ def _in_sentence(text: str, match: re.Match[str]) -> Secret | None:
 def _assigned(text: str, match: re.Match[str]) -> Secret | None:
     value = match[3].rstrip(".,;:)]}")
     is_secret = _is_random(value, least=16) or (
-        match[1].lower().startswith(("pass", "pwd", "pw", "secret", "client"))
+        not ABOUT.match(text, match.end(1))
+        and match[1].lower().startswith(("pass", "pwd", "pw", "secret", "client"))
         and _is_password(value, quoted=bool(match[2]))
     )
     if not is_secret or ALGORITHM.match(value) or text[match.end(1) : match.end(1) + 1] in "([":

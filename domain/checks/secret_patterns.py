@@ -6,7 +6,8 @@ import re
 
 URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.]{1,20}://([^\s:/@\"'<>?#]{0,100}):([^\s/\"'<>]{1,200})@([^\s/\"'<>,;)]{1,200})")
 CURL_USER = re.compile(
-    r"\bcurl\b[^\n]{0,300}?(?:\s-u|--user|--proxy-user)[ =]{1,3}[\"']?([^\s:\"']{1,60}):([^\s\"']{3,100})"
+    r"\bcurl\b(?:[^\n]|\\\n){0,300}?(?:\s-u|--user|--proxy-user)[ =]{1,3}"
+    r"[\"']?([^\s:\"']{0,60})[\"']?:[\"']?([^\s\"']{3,100})"
 )
 HEADER = re.compile(
     (
@@ -65,6 +66,12 @@ ASSIGN = re.compile(
     ),
     re.IGNORECASE,
 )
+ABOUT = re.compile(
+    r"s?[_.-]?(?:scanner|polic(?:y|ies)|names?|types?|fields?|length|files?|paths?|ttl|label|hint|manager|provider"
+    r"|backend|store|version|format|rotation|prompt|input|form|column|header|param\w{0,6}|prefix|regex|pattern)\b",
+    re.IGNORECASE,
+)
+"""After the name of a secret: then the value is about secrets and is none, unless nobody could have thought of it."""
 BESIDE = re.compile(
     (
         rf"({ASSIGNED_NAME}|\bkey|private|access)\b[ _:=\"'-]{{1,4}}(?:(?:is|key|token|secret"

@@ -105,10 +105,14 @@ def adopt_edit(
     known = {entry.text: entry for entry in current}
     problems = list(parsed.problems)
     overrides: list[Finding] = []
-    for line, text in zip(parsed.lines, parsed.entries, strict=True):
+    # Too many of them is told already, and none of them will be taken in: they are not judged one by one.
+    lines = (
+        [] if len(parsed.entries) > limits.memory_entries_max else list(zip(parsed.lines, parsed.entries, strict=True))
+    )
+    for line, text in lines:
         if text not in known and len(text) <= limits.entry_chars_max:
             judge(line, check(text, "user", entry_chars_max=limits.entry_chars_max), allow, problems, overrides)
-    _judge_repeats(list(zip(parsed.lines, parsed.entries, strict=True)), known, allow, problems, overrides)
+    _judge_repeats(lines, known, allow, problems, overrides)
     if not parsed.problems:
         judge(1, find_document_size(parsed.entries, limits, count), (), problems, overrides)
     if parsed.fixes and not fix:
