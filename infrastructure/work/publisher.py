@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace as changed
 from datetime import datetime
 
+from ...domain.checks import Check, check_entry
 from ...domain.curation import Declined, Entry, Intake, adopt_edit, readmit, take_in
 from ...domain.document import digest, parse, render
 from ...domain.errors import MemoryFault, StreamConflict
@@ -46,6 +47,7 @@ class Publisher:
         *,
         advance: Advance | None = None,
         owner: FileOwner | None = None,
+        check: Check = check_entry,
     ) -> None:
         """``advance`` moves the cursor of ``memory_file`` on the connection that it is given; ``owner`` says whether
         this folder has the workspace's file (D12)."""
@@ -54,6 +56,7 @@ class Publisher:
         self.writer = Writer(self.ledger, workspace)
         self.limits = MemoryLimits.of(settings)
         self.owner = owner
+        self.check = check
 
     # --- looking
 
@@ -244,6 +247,7 @@ class Publisher:
             actor=actor,
             limits=self.limits,
             count=count_text,
+            check=self.check,
         )
 
     def _is_file(self, document: MemoryDocument, look: FileLook, data: bytes) -> bool:
@@ -319,6 +323,7 @@ class Publisher:
             actor=actor,
             limits=self.limits,
             count=count_text,
+            check=self.check,
         )
         if isinstance(verdict, Declined):
             raise invalid(self.workspace.name, "line", verdict)
@@ -337,9 +342,8 @@ class Publisher:
             draft, _ = self._edited(document, old.raw, fix=True, allow=allow, actor=actor)
             return changed(draft, kind="restored", restored_from=old.number)
         current = _entries(document.current)
-        verdict = readmit(
-            _with_ids_of(current, _readable(old)), current, allow=allow, limits=self.limits, count=count_text
-        )
+        entries = _with_ids_of(current, _readable(old))
+        verdict = readmit(entries, current, allow=allow, limits=self.limits, count=count_text, check=self.check)
         if isinstance(verdict, Declined):
             raise invalid(f"revision {old.number}", "entry", verdict)
         return changed(draft_of("restored", verdict, actor), restored_from=old.number)
