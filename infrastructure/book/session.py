@@ -68,9 +68,9 @@ class Session:
                 name,
                 from_caller(item, bytes_max=bytes_max, counter=counter, redact=redact),
                 actor="import",
-                usage=usage_of(usage),
+                usage=usage_of(usage) if place == len(messages) - 1 else None,
             )
-            for name, item in zip(message_ids(id, len(messages), single), messages, strict=True)
+            for place, (name, item) in enumerate(zip(message_ids(id, len(messages), single), messages, strict=True))
         ]
         positions = record(self._runtime, self.id, entries, run=None, named=id is not None) if entries else []
         return positions[0] if single else positions

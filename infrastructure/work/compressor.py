@@ -67,13 +67,14 @@ class Compressor:
         for _ in range(ROUNDS):
             seen = self._reader.see()
             built = build(seen.visible, preamble)
+            reported = self._requests.reported(seen, built)
             decision = decide(
                 seen.visible,
                 _around(built, seen.visible),
                 policy,
                 seen.open_run,
                 session=self._session,
-                reported=seen.reported,
+                reported=reported,
                 suspended=seen.suspended,
             )
             if isinstance(decision, Fits) or note:
@@ -83,7 +84,7 @@ class Compressor:
             if not policy.fits(built.tokens):
                 raise needed(built.tokens, policy)
         self._requests.record(built, seen.position, policy, frozen, preamble, ref.run)
-        return Looked(self._session, built, seen.position, policy, frozen, True, note, seen.reported)
+        return Looked(self._session, built, seen.position, policy, frozen, True, note, reported)
 
     def _apply(self, decision: Decision, seen: Seen, policy: Policy, run: str | None) -> str:
         """Carries a decision out. Returns why nothing more is to be done, or "" to decide anew."""
@@ -213,14 +214,16 @@ class Compressor:
             tools=earlier.tools if tools is None else tools,
         )
         visible = seen.visible
+        built = build(visible, preamble)
+        reported = self._requests.reported(seen, built)
         if at is None or window is not None:
             decision = decide(
                 visible,
-                _around(build(visible, preamble), visible),
+                _around(built, visible),
                 policy,
                 seen.open_run,
                 session=self._session,
-                reported=seen.reported if at is None else None,
+                reported=reported if at is None else None,
                 suspended=seen.suspended,
             )
             match decision:
@@ -234,8 +237,8 @@ class Compressor:
                     visible = with_reductions(visible, decision.reductions)
                 case _:
                     pass
-        built = build(visible, preamble)
-        reported = seen.reported if visible is seen.visible else None  # that was of another request
+        if visible is not seen.visible:
+            built, reported = build(visible, preamble), None  # that was of another request
         return Looked(
             self._session, built, seen.position, policy, frozen, self._requests.proves(built), reported=reported
         )

@@ -15,6 +15,10 @@ from ...domain.streams import shown_stream
 from ...projections.context import history, queries
 from .freezer import Freezer, Frozen
 from .runtime import Runtime, new_id
+from .visible import Seen
+
+PLAUSIBLE_SHARE = 0.2
+"""A provider that counts less than this share of our count has counted something else."""
 
 
 class Requests:
@@ -26,6 +30,7 @@ class Requests:
         self._freezer = freezer
         self._preamble: tuple[str, Preamble] | None = None
         self._shown: str | None = None
+        self._before: tuple[int, int] | None = None  # where usage was reported, and the preamble of that request
 
     # --- looking
 
@@ -63,6 +68,20 @@ class Requests:
         """Whether a request of this very digest was recorded."""
         with self._runtime.projections.reading("context") as (view, connection):
             return history.was_shown(view, connection, self._runtime.workspace, self._session, digest(built))
+
+    def reported(self, seen: Seen, built: Built) -> int | None:
+        """The size of this request in the provider's count (M5): the last one reported, with what changed since.
+
+        Messages that came later are counted in ``seen`` already; here another prompt, memory or set of tools than
+        the reported request had. None where nothing was reported, or what cannot be of this request: a cached part
+        left out, another call's usage. What does not fit must not pass for less (C1).
+        """
+        if seen.reported is None or seen.reported_at is None:
+            return None
+        if self._before is None or self._before[0] != seen.reported_at:
+            self._before = (seen.reported_at, self.last(seen.reported_at - 1)[1].tokens)
+        tokens = seen.reported + built.preamble.tokens - self._before[1]
+        return tokens if tokens >= built.tokens * PLAUSIBLE_SHARE else None
 
     # --- recording
 
