@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 from sqlalchemy import select
@@ -13,9 +14,13 @@ from ...domain.events import Envelope, encode_payload
 from ...domain.policy import Policy
 from ...domain.streams import shown_stream
 from ...projections.context import history, queries
+from .appending import append_behind
 from .freezer import Freezer, Frozen
 from .runtime import Runtime, new_id
 from .visible import Seen
+
+AT_ONCE_MAX = 32
+"""Threads that ask in one run are recorded in any order; among so many requests what they saw decides."""
 
 PLAUSIBLE_SHARE = 0.2
 """A provider that counts less than this share of our count has counted something else."""
@@ -28,8 +33,10 @@ class Requests:
         self._runtime = runtime
         self._session = session
         self._freezer = freezer
+        self._lock = Lock()
         self._preamble: tuple[str, Preamble] | None = None
         self._shown: str | None = None
+        self._asked: tuple[int, int] | None = None  # what the last request saw, and the tokens of its preamble
         self._before: tuple[int, int] | None = None  # where usage was reported, and the preamble of that request
 
     # --- looking
@@ -62,7 +69,8 @@ class Requests:
             )
             if position is not None:
                 statement = statement.where(table.c.seen <= position)
-            return connection.execute(statement.order_by(table.c.position.desc()).limit(1)).one_or_none()
+            rows = connection.execute(statement.order_by(table.c.position.desc()).limit(AT_ONCE_MAX)).all()
+        return max(rows, key=lambda row: (row.seen, row.position), default=None)
 
     def proves(self, built: Built) -> bool:
         """Whether a request of this very digest was recorded."""
@@ -79,7 +87,11 @@ class Requests:
         if seen.reported is None or seen.reported_at is None:
             return None
         if self._before is None or self._before[0] != seen.reported_at:
-            self._before = (seen.reported_at, self.last(seen.reported_at - 1)[1].tokens)
+            # The usual case, an answer to the request before it, needs no projection to be caught up.
+            asked = self._asked
+            near = asked is not None and asked[0] < seen.reported_at
+            before = asked[1] if near and asked is not None else self.last(seen.reported_at - 1)[1].tokens
+            self._before = (seen.reported_at, before)
         tokens = seen.reported + built.preamble.tokens - self._before[1]
         return tokens if tokens >= built.tokens * PLAUSIBLE_SHARE else None
 
@@ -90,49 +102,57 @@ class Requests:
     ) -> None:
         """Records the digest of a request when it differs from the session's last one, and its preamble when new."""
         found = digest(built)
-        if self._shown is None:
-            last = self._seen(None)
-            self._shown = None if last is None else last.digest
-        if found == self._shown:
-            return
-        runtime = self._runtime
-        stream = shown_stream(runtime.workspace, self._session, runtime.id)
-        version = runtime.log.version(stream)
-        events: list[Any] = []
-
-        def envelope() -> Envelope:
-            return runtime.envelope(
-                stream, version + len(events) + 1, actor="compressor", session=self._session, run=run
-            )
-
-        key = None
-        if preamble.system or preamble.tools:
+        with self._lock:  # several threads of an agent may ask in one run
+            self._asked = (seen, preamble.tokens)
+            if self._shown is None:
+                last = self._seen(None)
+                self._shown = None if last is None else last.digest
+            if found == self._shown:
+                return
+            runtime = self._runtime
+            stream = shown_stream(runtime.workspace, self._session, runtime.id)
             bare = replace(preamble, memory="")
-            if self._preamble is None or self._preamble[1] != bare:
-                self._preamble = (new_id("p"), bare)
-                events.append(
-                    PreambleRecorded(
+            known = self._preamble
+            if not (bare.system or bare.tools):
+                named = None
+            elif known is not None and known[1] == bare:
+                named = known
+            else:
+                named = (new_id("p"), bare)
+
+            def events(version: int) -> list[Any]:
+                made: list[Any] = []
+
+                def envelope() -> Envelope:
+                    return runtime.envelope(
+                        stream, version + len(made), actor="compressor", session=self._session, run=run
+                    )
+
+                if named is not None and named is not known:
+                    made.append(
+                        PreambleRecorded(
+                            envelope=envelope(),
+                            preamble=named[0],
+                            tokens=bare.tokens,
+                            payload=encode_payload({"system": bare.system, "tools": list(bare.tools)}),
+                        )
+                    )
+                made.append(
+                    ContextShown(
                         envelope=envelope(),
-                        preamble=self._preamble[0],
-                        tokens=bare.tokens,
-                        payload=encode_payload({"system": preamble.system, "tools": list(preamble.tools)}),
+                        runtime=runtime.id,
+                        digest=found,
+                        renderer=RENDERER,
+                        policy=policy.name,
+                        seen=seen,
+                        preamble=None if named is None else named[0],
+                        memory_revision=None if frozen is None else frozen.revision,
+                        window=policy.window,
+                        tokens=built.tokens,
+                        messages=len(built.lines),
                     )
                 )
-            key = self._preamble[0]
-        events.append(
-            ContextShown(
-                envelope=envelope(),
-                runtime=runtime.id,
-                digest=found,
-                renderer=RENDERER,
-                policy=policy.name,
-                seen=seen,
-                preamble=key,
-                memory_revision=None if frozen is None else frozen.revision,
-                window=policy.window,
-                tokens=built.tokens,
-                messages=len(built.lines),
-            )
-        )
-        runtime.log.append(events)
-        self._shown = found
+                return made
+
+            append_behind(runtime, stream, events)
+            self._preamble, self._shown = named or known, found
