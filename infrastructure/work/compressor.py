@@ -19,6 +19,7 @@ from ...domain.parts import parts_to_json
 from ...domain.policy import Policy
 from ...domain.relief import with_reductions
 from ...domain.streams import compactions_stream
+from .calling import require_caller
 from .conversation import RunRef
 from .freezer import Freezer, Frozen
 from .policy import policy_of
@@ -83,6 +84,7 @@ class Compressor:
         else:
             if not policy.fits(built.tokens):
                 raise needed(built.tokens, policy)
+        require_caller()
         self._requests.record(built, seen.position, policy, frozen, preamble, ref.run)
         return Looked(self._session, built, seen.position, policy, frozen, True, note, reported)
 
@@ -120,6 +122,7 @@ class Compressor:
                 assert_never(decision)
 
     def _reduce(self, reductions: Sequence[Reduction], seen: Seen, policy: Policy, run: str | None) -> bool:
+        require_caller()
         stream = compactions_stream(self._runtime.workspace, self._session)
         event = ReductionDecided(
             envelope=self._runtime.envelope(stream, seen.fence + 1, actor="compressor", session=self._session, run=run),
