@@ -305,7 +305,12 @@ class Minutebook:
 
     def status(self) -> Answer:
         """One page: sessions, memory, projections, last failures."""
-        return Answer(looking.status(self._runtime, self._workspace.root, self.memory.status()))
+        answer = Answer(looking.status(self._runtime, self._workspace.root, self.memory.status()))
+        if answer["latest"]:
+            latest = str(answer["latest"][0]["session"])
+            said = self.find_session(latest)._crowded()
+            answer["compaction_note"] = "; ".join(filter(None, (answer["compaction_note"], said))) or None
+        return answer
 
     # --- what the curator listens for
 

@@ -44,6 +44,7 @@ class Looked:
     proved: bool
     note: str = ""
     reported: int | None = None
+    crowded: bool = False
 
 
 class Compressor:
@@ -64,7 +65,7 @@ class Compressor:
         policy = policy_of(self._runtime.settings, counter=self._runtime.counter)
         frozen = self._freezer.freeze(ref.run)
         preamble = Preamble(system, "" if frozen is None else frozen.block, tools, self._runtime.counter)
-        note = ""
+        note, crowded = "", False
         for _ in range(ROUNDS):
             seen = self._reader.see()
             built = build(seen.visible, preamble)
@@ -78,7 +79,10 @@ class Compressor:
                 reported=reported,
                 suspended=seen.suspended,
             )
-            if isinstance(decision, Fits) or note:
+            if isinstance(decision, Fits):
+                note, crowded = note or decision.reason, decision.crowded
+                break
+            if note:
                 break
             note = self._apply(decision, seen, policy, ref.run)
         else:
@@ -86,7 +90,7 @@ class Compressor:
                 raise needed(built.tokens, policy)
         require_caller()
         self._requests.record(built, seen.position, policy, frozen, preamble, ref.run)
-        return Looked(self._session, built, seen.position, policy, frozen, True, note, reported)
+        return Looked(self._session, built, seen.position, policy, frozen, True, note, reported, crowded)
 
     def _apply(self, decision: Decision, seen: Seen, policy: Policy, run: str | None) -> str:
         """Carries a decision out. Returns why nothing more is to be done, or "" to decide anew."""
@@ -210,6 +214,8 @@ class Compressor:
         """What a model would see, or saw at a position; appends nothing (C8, C11)."""
         policy = policy_of(self._runtime.settings, window, counter=self._runtime.counter)
         seen = self._reader.see(at)
+        if at is not None and window is None:
+            policy = self._requests.policy_at(seen, self._runtime.settings)
         frozen, earlier = self._requests.last(seen.position)
         preamble = replace(
             earlier,
@@ -219,6 +225,7 @@ class Compressor:
         visible = seen.visible
         built = build(visible, preamble)
         reported = self._requests.reported(seen, built)
+        note, crowded = "", False
         if at is None or window is not None:
             decision = decide(
                 visible,
@@ -230,6 +237,8 @@ class Compressor:
                 suspended=seen.suspended,
             )
             match decision:
+                case Fits():
+                    note, crowded = decision.reason, decision.crowded
                 case Refuse():
                     raise decision.error()
                 case Reduce():
@@ -238,13 +247,14 @@ class Compressor:
                     if not decision.fits_reduced:
                         raise needed(decision.tokens_before, policy)
                     visible = with_reductions(visible, decision.reductions)
+                case Summarise():
+                    note = "a summary is due at the next request of a run"
                 case _:
-                    pass
+                    assert_never(decision)
         if visible is not seen.visible:
             built, reported = build(visible, preamble), None  # that was of another request
-        return Looked(
-            self._session, built, seen.position, policy, frozen, self._requests.proves(built), reported=reported
-        )
+        proved = self._requests.proves(built)
+        return Looked(self._session, built, seen.position, policy, frozen, proved, note, reported, crowded)
 
 
 def _answer(

@@ -11,11 +11,13 @@ from sqlalchemy import select
 from ...domain.catalogue import ContextShown, PreambleRecorded
 from ...domain.context import RENDERER, Built, Preamble, digest
 from ...domain.events import Envelope, encode_payload
-from ...domain.policy import Policy
+from ...domain.policy import POLICY, Policy
 from ...domain.streams import shown_stream
 from ...projections.context import history, queries
+from ..settings import Settings
 from .appending import append_behind
 from .freezer import Freezer, Frozen
+from .policy import policy_of
 from .runtime import Runtime, new_id
 from .visible import Seen
 
@@ -71,6 +73,19 @@ class Requests:
                 statement = statement.where(table.c.seen <= position)
             rows = connection.execute(statement.order_by(table.c.position.desc()).limit(AT_ONCE_MAX)).all()
         return max(rows, key=lambda row: (row.seen, row.position), default=None)
+
+    def policy_at(self, seen: Seen, settings: Settings) -> Policy:
+        """The policy that was in force at a past position: of the last request or decision there was (C11).
+
+        Its reserve is that of today's settings under the window of then. Before the first request it is today's.
+        """
+        shown = self._seen(seen.position)
+        found = policy_of(settings, None if shown is None else shown.window, counter=self._runtime.counter)
+        name = POLICY if shown is None else str(shown.policy)
+        if seen.epoch and (shown is None or seen.epoch > shown.position):
+            decided = self._runtime.log.at([seen.epoch]).get(seen.epoch)
+            name = str(getattr(None if decided is None else decided.body, "policy", name))
+        return replace(found, name=name)
 
     def proves(self, built: Built) -> bool:
         """Whether a request of this very digest was recorded."""
