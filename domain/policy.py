@@ -7,11 +7,28 @@ later version of the code (with another policy) shows the same past (C11).
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from fnmatch import fnmatchcase
 from hashlib import sha256
 
 from .tokens import ESTIMATE, Counter
 
 POLICY = "policy-2"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolHint:
+    """What a reduction should know about the results of one tool; ``tool`` is its name, ``*`` stands for any text."""
+
+    tool: str
+    keep: bool = False
+    """Shown whole for as long as the request can be made to fit by anything else."""
+    result_chars_long: int | None = None
+    """In place of the policy's."""
+    arguments: tuple[str, ...] = ()
+    """Arguments that tell what a call was about, named before the usual ones."""
+
+
+NO_HINT = ToolHint("*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +85,8 @@ class Policy:
     """Important arguments in a placeholder, together (C3)."""
     placeholder_overview_chars: int = 700
     """First and last lines, or JSON keys, in a placeholder."""
+    tool_hints: tuple[ToolHint, ...] = ()
+    """Per tool; the first that matches counts (C3)."""
     counter: Counter = ESTIMATE
     """Counts what a decision makes: reduced messages, summaries, and the bound of a summary (M5)."""
 
@@ -75,6 +94,10 @@ class Policy:
     def limit(self) -> int:
         """The largest request that fits: the window less the reserve for the answer (C1)."""
         return self.window - self.reserve
+
+    def hint(self, tool: str) -> ToolHint:
+        """What is known about the results of ``tool``."""
+        return next((hint for hint in self.tool_hints if fnmatchcase(tool, hint.tool)), NO_HINT)
 
     def fits(self, tokens: int) -> bool:
         """True when a request of ``tokens`` leaves the reserve free."""
