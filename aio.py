@@ -228,11 +228,11 @@ class Minutebook:
     async def import_transcripts(self, source: Any, **options: Any) -> list[Answer]:
         return await _call(self._book.import_transcripts, source, **options)
 
-    async def undo_compaction(self, compaction: str) -> Answer:
-        return await _call(self._book.undo_compaction, compaction)
+    async def undo_compaction(self, compaction: str, session: str | None = None) -> Answer:
+        return await _call(self._book.undo_compaction, compaction, session)
 
-    async def redo_compaction(self, compaction: str) -> Answer:
-        return await _call(self._book.redo_compaction, compaction)
+    async def redo_compaction(self, compaction: str, session: str | None = None) -> Answer:
+        return await _call(self._book.redo_compaction, compaction, session)
 
     async def curate(self) -> Answer:
         return await _call(self._book.curate)

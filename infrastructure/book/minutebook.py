@@ -247,13 +247,13 @@ class Minutebook:
         done = importing.import_transcripts(self._runtime, data, format=format, session=session, progress=progress)
         return [Answer(importing.answer(one)) for one in done]
 
-    def undo_compaction(self, compaction: str) -> Answer:
-        """Takes the live compaction back; last in, first out (C7)."""
-        return Answer(undoing.undo(self._runtime, compaction))
+    def undo_compaction(self, compaction: str, session: str | None = None) -> Answer:
+        """Takes the live compaction back; last in, first out (C7). A fork that shares it is named by ``session``."""
+        return Answer(undoing.undo(self._runtime, compaction, session))
 
-    def redo_compaction(self, compaction: str) -> Answer:
-        """Makes the last undone compaction live again (C7)."""
-        return Answer(undoing.redo(self._runtime, compaction))
+    def redo_compaction(self, compaction: str, session: str | None = None) -> Answer:
+        """Makes the last undone compaction live again (C7). A fork that shares it is named by ``session``."""
+        return Answer(undoing.redo(self._runtime, compaction, session))
 
     # --- memory
 

@@ -13,6 +13,10 @@ from .sessions import SessionId, find, text_of
 
 Window = Annotated[int | None, typer.Option("--window", min=1, help="Tokens of the window (default: the setting).")]
 
+Fork = Annotated[
+    str | None, typer.Option("--session", metavar="ID", help="A fork that shares it (default: where it was made).")
+]
+
 
 @app.command("context")
 def context(
@@ -68,15 +72,20 @@ def compact(
 
 
 @compaction_app.command("undo")
-def undo(compaction: Annotated[str, typer.Argument(metavar="C", help="Id of the live compaction.")]) -> None:
+def undo(
+    compaction: Annotated[str, typer.Argument(metavar="C", help="Id of the live compaction.")], session: Fork = None
+) -> None:
     """Show the originals again; automatic compaction of the session rests until redo or an explicit compact."""
-    _print(state.write().undo_compaction(compaction))
+    _print(state.write().undo_compaction(compaction, session))
 
 
 @compaction_app.command("redo")
-def redo(compaction: Annotated[str, typer.Argument(metavar="C", help="Id of the last undone compaction.")]) -> None:
+def redo(
+    compaction: Annotated[str, typer.Argument(metavar="C", help="Id of the last undone compaction.")],
+    session: Fork = None,
+) -> None:
     """Take the last undo back."""
-    _print(state.write().redo_compaction(compaction))
+    _print(state.write().redo_compaction(compaction, session))
 
 
 def _print(answer: dict[str, object], *, dry_run: bool = False) -> None:
