@@ -24,6 +24,9 @@ from .visible import Seen
 AT_ONCE_MAX = 32
 """Threads that ask in one run are recorded in any order; among so many requests what they saw decides."""
 
+PREAMBLES_KEPT = 8
+"""An agent and its helpers take turns with prompts of their own: each is recorded once, not at every turn."""
+
 PLAUSIBLE_SHARE = 0.2
 """A provider that counts less than this share of our count has counted something else."""
 
@@ -36,7 +39,7 @@ class Requests:
         self._session = session
         self._freezer = freezer
         self._lock = Lock()
-        self._preamble: tuple[str, Preamble] | None = None
+        self._preambles: tuple[tuple[str, Preamble], ...] = ()  # the last ones recorded, the newest first
         self._shown: str | None = None
         self._asked: tuple[int, int] | None = None  # what the last request saw, and the tokens of its preamble
         self._before: tuple[int, int] | None = None  # where usage was reported, and the preamble of that request
@@ -127,13 +130,8 @@ class Requests:
             runtime = self._runtime
             stream = shown_stream(runtime.workspace, self._session, runtime.id)
             bare = replace(preamble, memory="")
-            known = self._preamble
-            if not (bare.system or bare.tools):
-                named = None
-            elif known is not None and known[1] == bare:
-                named = known
-            else:
-                named = (new_id("p"), bare)
+            known = next((item for item in self._preambles if item[1] == bare), None)
+            named = known or ((new_id("p"), bare) if bare.system or bare.tools else None)
 
             def events(version: int) -> list[Any]:
                 made: list[Any] = []
@@ -170,4 +168,7 @@ class Requests:
                 return made
 
             append_behind(runtime, stream, events)
-            self._preamble, self._shown = named or known, found
+            if named is not None:
+                others = tuple(item for item in self._preambles if item is not named)
+                self._preambles = (named, *others)[:PREAMBLES_KEPT]
+            self._shown = found

@@ -20,7 +20,7 @@ def test_hints_come_from_the_file_the_environment_and_python(place: Path) -> Non
     assert Settings.load(place, environ={}).tool_hints == (hint,)
     said = '[{"tool": "read_*", "keep": true, "arguments": ["path", "line"]}]'
     assert Settings.load(environ={"MINUTEBOOK_TOOL_HINTS": said}).tool_hints == (hint,)
-    assert Settings(tool_hints=[{"tool": "read_*", "keep": True, "arguments": ["path", "line"]}]).tool_hints == (hint,)  # type: ignore[arg-type]
+    assert Settings(tool_hints=[{"tool": "read_*", "keep": True, "arguments": ["path", "line"]}]).tool_hints == (hint,)
     assert Settings(tool_hints=(hint,)).tool_hints == (hint,)
 
 
