@@ -49,3 +49,16 @@ def test_one_is_one_and_two_are_more_on_the_command_line(place: Path, command: A
     assert ", 1 compaction\n" in command("session", "show", "s").out
     assert command("session", "show", "t").out.startswith("t: 1 message, 0 runs, ")
     assert ": 1 message, " in command("context", "t").out
+
+
+def test_a_fork_is_named_where_a_compaction_is_undone(place: Path, command: Any, conversation: Any) -> None:
+    with Minutebook.open(place, automatic=False, settings=Settings(context_window=8_000)) as book:
+        book.session("parent").append(conversation(12))
+        shared = book.session("parent").compact()["compaction"]
+        book.session("parent").fork(id="child-of-it")
+    assert command("compaction", "undo", shared, "--session", "child", "--json").answer["status"] == "undone"
+    with Minutebook.open(place, read_only=True) as book:
+        states = [{line["state"] for line in book.find_session(name).context(window=10**6).messages}
+                  for name in ("parent", "child-of-it")]  # fmt: skip
+    assert ["summary" in found for found in states] == [True, False]
+    assert command("compaction", "redo", shared, "--session", "child", "--json").answer["status"] == "redone"

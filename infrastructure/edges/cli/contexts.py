@@ -76,7 +76,8 @@ def undo(
     compaction: Annotated[str, typer.Argument(metavar="C", help="Id of the live compaction.")], session: Fork = None
 ) -> None:
     """Show the originals again; automatic compaction of the session rests until redo or an explicit compact."""
-    _print(state.write().undo_compaction(compaction, session))
+    book = state.write()
+    _print(book.undo_compaction(compaction, None if session is None else find(book, session).id))
 
 
 @compaction_app.command("redo")
@@ -85,7 +86,8 @@ def redo(
     session: Fork = None,
 ) -> None:
     """Take the last undo back."""
-    _print(state.write().redo_compaction(compaction, session))
+    book = state.write()
+    _print(book.redo_compaction(compaction, None if session is None else find(book, session).id))
 
 
 def _print(answer: dict[str, object], *, dry_run: bool = False) -> None:
