@@ -24,6 +24,9 @@ from .visible import Seen
 AT_ONCE_MAX = 32
 """Threads that ask in one run are recorded in any order; among so many requests what they saw decides."""
 
+WITH_PROMPT_SHARE = 0.8
+"""The same of the system prompt and tools alone, which a request of the caller's own making may not have had."""
+
 PREAMBLES_KEPT = 8
 """An agent and its helpers take turns with prompts of their own: each is recorded once, not at every turn."""
 
@@ -42,7 +45,7 @@ class Requests:
         self._preambles: tuple[tuple[str, Preamble], ...] = ()  # the last ones recorded, the newest first
         self._shown: str | None = None
         self._asked: tuple[int, int] | None = None  # what the last request saw, and the tokens of its preamble
-        self._before: tuple[int, int] | None = None  # where usage was reported, and the preamble of that request
+        self._before: tuple[int, int | None] | None = None  # where usage was reported, and the preamble of that request
 
     # --- looking
 
@@ -105,13 +108,20 @@ class Requests:
         if seen.reported is None or seen.reported_at is None:
             return None
         if self._before is None or self._before[0] != seen.reported_at:
-            # The usual case, an answer to the request before it, needs no projection to be caught up.
-            asked = self._asked
-            near = asked is not None and asked[0] < seen.reported_at
-            before = asked[1] if near and asked is not None else self.last(seen.reported_at - 1)[1].tokens
-            self._before = (seen.reported_at, before)
-        tokens = seen.reported + built.preamble.tokens - self._before[1]
-        return tokens if tokens >= built.tokens * PLAUSIBLE_SHARE else None
+            self._before = (seen.reported_at, self._preamble_before(seen.reported_at))
+        now, before = built.preamble.tokens, self._before[1]
+        # A request that was not made here had the prompt of now, or it cannot be believed.
+        tokens = seen.reported + (0 if before is None else now - before)
+        least = max(built.tokens * PLAUSIBLE_SHARE, now * WITH_PROMPT_SHARE if before is None else 0)
+        return tokens if tokens >= least else None
+
+    def _preamble_before(self, position: int) -> int | None:
+        """Tokens of the preamble of the last request that did not see ``position``; None when there was none."""
+        # The usual case, an answer to the request before it, needs no projection to be caught up.
+        asked = self._asked
+        if asked is not None and asked[0] < position:
+            return asked[1]
+        return None if self._seen(position - 1) is None else self.last(position - 1)[1].tokens
 
     # --- recording
 

@@ -43,6 +43,19 @@ def test_a_larger_system_prompt_than_that_of_the_reported_request_is_counted(pla
             run.context(system="You are brief.", tools=[tool])
 
 
+def test_a_request_of_the_callers_own_making_is_believed_where_it_can_have_had_the_prompt(place: Path) -> None:
+    with opened(place) as book, book.session("s").run() as run:
+        run.append({"role": "user", "content": "Hello."})
+        run.append({"role": "assistant", "content": "Hello."}, usage={"input_tokens": 812, "output_tokens": 4})
+        assert run.context(system="You are brief.").reported_tokens == 816
+    with opened(place) as book, book.session("t").run() as run:
+        run.append({"role": "user", "content": "Hello."})
+        run.append({"role": "assistant", "content": "Hello."}, usage={"input_tokens": 812, "output_tokens": 4})
+        longer = run.context(system="rule " * 3_000)
+        assert longer.reported_tokens is None
+        assert longer.tokens > 3_000
+
+
 def test_the_prompt_of_an_earlier_runtime_counts_as_well(place: Path) -> None:
     with opened(place) as book, book.session("s").run() as run:
         run.append({"role": "user", "content": "Hello."})
