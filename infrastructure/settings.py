@@ -131,6 +131,8 @@ class Settings(BaseModel):
         if path.parts[0] == ".tinyagent" and len(path.parts) == 2 and not path.name.endswith(".md"):
             # The database, its companions, the lock and the ignore file live there.
             raise ValueError("must not be one of minutebook's own files; in .tinyagent itself, name a .md file")
+        if path.as_posix().casefold() in ("minutebook.toml", "pyproject.toml"):
+            raise ValueError("must not be the file that holds the settings; name a .md file")
         return value
 
     @field_validator("tool_hints", mode="before")
@@ -154,6 +156,9 @@ class Settings(BaseModel):
         # Beyond this nothing is meant by a number, and clocks, databases and JSON begin to disagree about it.
         if isinstance(value, int | float) and not isinstance(value, bool) and value > NUMBER_MAX:
             raise ValueError(f"must be at most {NUMBER_MAX:,}")
+        if any("\ud800" <= char <= "\udfff" for text in _texts(value) for char in text):
+            # Bytes of the environment that are not UTF-8 arrive like this; no event could hold them.
+            raise ValueError("must be text in UTF-8")
         return value
 
     @model_validator(mode="after")
@@ -226,6 +231,11 @@ class Settings(BaseModel):
             "environment",
         )
         return values, origins
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    values = value if isinstance(value, tuple) else (value,)
+    return tuple(one for one in values if isinstance(one, str))
 
 
 def _settings(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
