@@ -303,3 +303,58 @@ def test_a_file_of_which_all_is_refused_never_empties_memory(place: Path, comman
     assert "nothing else stands there" in said
     assert path.read_bytes() == data
     assert "The port is 8080." in command("memory", "show")[1]
+
+
+# --- texts that come back in one job
+
+
+def single(name: str, *values: str) -> dict[str, str]:
+    return dict(
+        zip({"add": ("text",), "remove": ("target",), "replace": ("target", "text")}[name], values, strict=True)
+    ) | {"operation": name}
+
+
+@pytest.mark.parametrize(
+    ("operations", "expected"),
+    [
+        ([("remove", "8080"), ("add", "The port is 8080.")], ["Tests run with pytest.", "The port is 8080."]),
+        (
+            [
+                ("replace", "8080", "To be told below."),
+                ("replace", "pytest", "The port is 8080."),
+                ("replace", "told below", "Tests run with pytest."),
+            ],
+            ["Tests run with pytest.", "The port is 8080."],
+        ),
+        (
+            [("remove", "8080"), ("add", "The port is 8080."), ("add", "The queue is Redis.")],
+            ["Tests run with pytest.", "The port is 8080.", "The queue is Redis."],
+        ),
+    ],
+)
+def test_a_batch_that_takes_a_text_away_and_brings_it_back_is_taken_in_once(
+    place: Path, operations: Any, expected: list[str]
+) -> None:
+    with Minutebook.open(place, automatic=False) as book:
+        book.memory.propose({"operation": "add", "text": "Tests run with pytest."})
+        book.curate()
+        # when the order of two entries is changed by taking one out and putting it in again
+        book.memory.propose({"operation": "batch", "operations": [single(*one) for one in operations]})
+        first, again = book.curate(), book.curate()
+        # then it is done, once, and nothing of it waits
+        assert (first.status, again.status) == ("committed", "nothing")
+        assert [entry["text"] for entry in book.memory.entries()] == expected
+        assert book.memory.candidates()[-1].status == "consumed"
+
+
+def test_a_fact_that_was_corrected_and_corrected_back_stays_as_it_was_said_last(tmp_path: Path) -> None:
+    # given a fact, and three runs before the next curation: another value, the old value again, something else
+    with Minutebook.open(tmp_path, automatic=False) as book:
+        for texts in (["The port is 8080."], ["The port is 9090.", "The port is 8080.", "Tests run with pytest."]):
+            for text in texts:
+                with book.session("s").run() as run:
+                    run.memory({"operation": "add", "text": text})
+            book.curate()
+        # then the value in between has had its time, and does not come back at the next curation
+        assert book.curate().status == "nothing"
+        assert [entry["text"] for entry in book.memory.entries()] == ["The port is 8080.", "Tests run with pytest."]
