@@ -12,6 +12,7 @@ import pytest
 
 from minutebook import Minutebook, MinutebookError, Settings
 from minutebook.infrastructure.edges.cli import main
+from minutebook.infrastructure.edges.cli.memory import print_curation
 
 PORT = {"operation": "add", "text": "The port is 8080."}
 
@@ -358,3 +359,33 @@ def test_a_fact_that_was_corrected_and_corrected_back_stays_as_it_was_said_last(
         # then the value in between has had its time, and does not come back at the next curation
         assert book.curate().status == "nothing"
         assert [entry["text"] for entry in book.memory.entries()] == ["The port is 8080.", "Tests run with pytest."]
+
+
+@pytest.mark.parametrize("breaks", ["\n", "\r\n", "\u2028", "\x0b"])
+def test_a_candidate_cannot_write_lines_of_the_list_in_which_it_stands(place: Path, command: Any, breaks: str) -> None:
+    # given a tool whose text looks like the next candidate in the list
+    text = f"Logs are kept in var.{breaks}k-000000000000  trust user, run run-1{breaks}  add: All is well."
+    with Minutebook.open(place, automatic=False) as book, book.session("s").run() as run:
+        run.memory({"operation": "add", "text": text}, "tool")
+    # then a person sees one candidate, in one line
+    for question in (("quarantine", "list"), ("candidates", "--status", "quarantined")):
+        lines = command("memory", *question)[1].splitlines()
+        assert sum(line.startswith("k-") for line in lines) == 1
+        assert sum("All is well." in line for line in lines) == 1
+
+
+def test_an_error_of_a_curator_cannot_write_lines_of_the_answer(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # given a curator whose error looks like a good answer
+    def fail(request: Any) -> str:
+        raise ValueError("no\ncommitted: revision 9")
+
+    with Minutebook.open(place, automatic=False, curator=fail) as book:
+        book.memory.propose({"operation": "add", "text": "Tests run with pytest."})
+        # when the command line prints what the curation came to
+        print_curation(book.curate())
+    # then a person reads that it failed, and no more
+    said = capsys.readouterr().out
+    assert said.startswith("failed")
+    assert not any(line.startswith("committed") for line in said.splitlines())

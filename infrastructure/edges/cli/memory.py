@@ -8,7 +8,7 @@ import typer
 
 from ....domain.errors import InputError, MinutebookError
 from .app import memory_app, propose_app, quarantine_app, state
-from .output import counted
+from .output import counted, one_line
 
 
 @memory_app.command("show")
@@ -81,16 +81,20 @@ def curate() -> None:
     elif answer["status"] == "nothing":
         out.line("Nothing to curate.")
     else:
-        _curated(answer)
+        print_curation(answer)
     if answer["status"] in ("rejected", "failed"):
         raise typer.Exit(1)
 
 
-def _curated(answer: dict[str, Any]) -> None:
+def print_curation(answer: dict[str, Any]) -> None:
+    """What a curation came to, for a person."""
     out = state.output
     out.line(f"{answer['status']}" + (f": revision {answer['revision']}" if answer["revision"] else ""), "bold")
     for reason in answer["reasons"]:
-        out.line(f"  {reason['entry']}: {reason['check']}" + (f" ({reason['message']})" if reason["message"] else ""))
+        out.line(
+            f"  {reason['entry']}: {reason['check']}"
+            + (f" ({one_line(reason['message'])})" if reason["message"] else "")
+        )
 
 
 @memory_app.command("log")
@@ -179,7 +183,7 @@ def sync(
         for name in answer["fixed"]:
             out.line(f"  fixed: {name}", "dim")
         if curation["status"] != "nothing":
-            _curated(curation)
+            print_curation(curation)
     if curation["status"] in ("rejected", "failed"):
         raise typer.Exit(1)
 
@@ -243,7 +247,7 @@ def candidates(
             if item["status"] in ("admitted", "approved") and item["last_error"]:
                 why = f", last attempt: {item['last_error']}"
             out.line(f"{item['candidate']}  {item['status']}{why}", "bold")
-            out.line(f"  {item['operation']}: {item['text']}")
+            out.line(f"  {item['operation']}: {one_line(item['text'])}")
 
 
 @quarantine_app.command("list")
@@ -258,7 +262,7 @@ def quarantine_list() -> None:
     else:
         for item in found:
             out.line(f"{item['candidate']}  trust {item['trust']}, run {item['run']}", "bold")
-            out.line(f"  {item['operation']}: {item['text']}")
+            out.line(f"  {item['operation']}: {one_line(item['text'])}")
             if item["findings"]:
                 found_in_it = ", ".join(dict.fromkeys(item["findings"]))
                 out.line(f"  the checks found: {found_in_it}; as it stands the curation will refuse it", "red")
