@@ -149,11 +149,11 @@ class Material:
 class SummaryRequest:
     """All that a summariser gets, and all that the validator needs (C4, C5, C12).
 
-    ``prompt`` is the whole text to send to a model; ``sections`` the headings that the answer must have, in
-    order; ``messages`` the material; ``required`` what must be represented; ``earlier`` the summary that this
-    one supersedes (or, in a later chunk, the summary so far), without its frame; ``tokens_max`` bounds the
-    answer; ``tokens_replaced`` is what the framed answer must be smaller than. ``unlisted`` are positions of
-    more such segments, for which the bound has no room. ``positions`` and ``ids`` are
+    ``prompt`` is the whole text to send to a model (a schema may go beside it: ``structured``); ``sections`` the
+    headings that the answer must have, in order; ``messages`` the material; ``required`` what must be represented;
+    ``earlier`` the summary that this one supersedes (or, in a later chunk, the summary so far), without its frame;
+    ``tokens_max`` bounds the answer; ``tokens_replaced`` is what the framed answer must be smaller than. ``unlisted``
+    are positions of more such segments, for which the bound has no room. ``positions`` and ``ids`` are
     the sources that may be named; ``payloads`` the raw tool arguments and results that must not come back.
     ``counter`` counts the answer against ``tokens_max`` and ``tokens_replaced``.
     """

@@ -179,8 +179,11 @@ class Curator:
             reason = Refusal(check="truncated", entry="answer", message="the answer was cut off")
             return self._rejected(job, inputs, (reason,), completion, text)
         if completion.mismatch:
-            message = f"the answer does not keep to its schema: {completion.mismatch}"
-            reason = Refusal(check="schema_mismatch", entry="answer", message=message)
+            reason = Refusal(
+                check="schema_mismatch",
+                entry="answer",
+                message=f"the answer does not keep to its schema: {completion.mismatch}",
+            )
             return self._rejected(job, inputs, (reason,), completion, text)
         decision = decide(
             current,

@@ -14,7 +14,7 @@ from model_talk import KEY
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., ChatServer]]:
     """Starts a provider with a script, and points the environment variables of the providers at it.
 
-    By its profile ``openai:`` takes a JSON schema, and ``sambanova:`` tools only.
+    By its profile ``openai:`` takes a JSON schema, ``sambanova:`` tools only, ``vllm:`` a schema told in words too.
     """
     running: list[ChatServer] = []
 
@@ -22,7 +22,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., ChatServer]
         server = ChatServer(*script)
         server.__enter__()
         running.append(server)
-        for provider in ("OPENAI", "SAMBANOVA"):
+        for provider in ("OPENAI", "SAMBANOVA", "VLLM"):
             monkeypatch.setenv(f"{provider}_BASE_URL", server.url)
             monkeypatch.setenv(f"{provider}_API_KEY", KEY)
         return server

@@ -36,6 +36,7 @@ Serve = Callable[..., ChatServer]
 WITH_TOOLS = "sambanova:test"
 """Its profile takes tools and no JSON schema."""
 BOTH = pytest.mark.parametrize("model", [MODEL, WITH_TOOLS], ids=["schema", "tool"])
+SECRET = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 DECLINED = "the server refused the schema: "
 
 
@@ -73,6 +74,16 @@ def test_a_model_with_tools_alone_must_call_the_one_that_takes_the_answer(serve:
     assert "response_format" not in server.asked[0]
     assert (answer.output, answer.mismatch) == ("tool", "")
     assert answer.text == summary_of("Say it.")
+
+
+def test_a_provider_that_needs_it_is_told_the_schema_in_words_too(serve: Serve) -> None:
+    """Given a profile that wants the schema in its instructions, then the prompt is still a message of its own."""
+    server = serve(Sees(typed))
+    assert ask("vllm:test").output == "native"
+    system, prompt = server.asked[0]["messages"]
+    assert (system["role"], prompt) == ("system", {"role": "user", "content": "Say it."})
+    assert '"additionalProperties":false' in system["content"].replace(" ", "")
+    assert schema_of(server.asked[0]) == SUMMARY_FORM.schema
 
 
 @BOTH
@@ -263,7 +274,11 @@ FAULTS: dict[str, tuple[Step, str, list[str]]] = {
     "other type": (changed(lambda value: {**value, "goal": "mend it"}), "rejected", ["schema_mismatch"]),
     "trailing words": (changed(lambda value: json.dumps(value) + " Done."), "rejected", ["schema_mismatch"]),
     "all empty": (changed(lambda value: {name: [] for name in value}), "rejected", ["empty"]),
-    "demand left out": (changed(lambda value: {**value, "constraints": []}), "rejected", ["coverage_missing"]),
+    "demand left out": (
+        changed(lambda value: {**value, "goal": [], "constraints": []}),
+        "rejected",
+        ["coverage_missing"],
+    ),
     "length": (
         Sees(lambda asked: gives(asked, json.dumps(value_of(asked))[:-40], finish_reason="length")),
         "rejected",
@@ -398,11 +413,12 @@ def test_a_typed_memory_with_a_fault_is_refused_and_nothing_changes(serve: Serve
     assert payload["asked"]["mismatch"] in answer.reasons[0]["message"]
 
 
-def test_an_invented_entry_is_refused_however_well_it_is_typed(serve: Serve, tmp_path: Path) -> None:
-    serve(Sees(lambda asked: gives(asked, {"entries": ["Deploys go to production on Fridays."]})))
-    answer, entries, _ = curated(tmp_path)
+def test_a_secret_in_a_typed_memory_is_refused_as_in_a_text(serve: Serve, tmp_path: Path) -> None:
+    serve(Sees(lambda asked: gives(asked, {"entries": ["The build needs make 4.3. Token: " + SECRET]})))
+    answer, entries, payload = curated(tmp_path)
     assert (answer.status, entries) == ("rejected", [])
     assert "schema_mismatch" not in [reason["check"] for reason in answer.reasons]
+    assert SECRET not in str(payload)
 
 
 def test_why_a_curator_was_asked_for_text_is_on_record(serve: Serve, tmp_path: Path) -> None:
