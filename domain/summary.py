@@ -99,7 +99,8 @@ class Completion:
     def asked(self) -> dict[str, str]:
         """How it was asked, for the record; empty for an author that does not say."""
         said = {"output": self.output, "note": self.note, "mismatch": self.mismatch}
-        return {name: str(value)[:ASKED_CHARS_MAX] for name, value in said.items() if value}
+        kept = {name: str(value)[:ASKED_CHARS_MAX] for name, value in said.items() if value}
+        return {name: text.encode("utf-8", "replace").decode() for name, text in kept.items()}
 
 
 SegmentKind: TypeAlias = Literal["request", "constraint", "decision", "failure", "cancelled", "earlier", "names"]

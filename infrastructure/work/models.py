@@ -131,7 +131,7 @@ class _Named:
         try:
             response = await self._attempts(model, prompt, beside, deadline)
         except ModelRefused as error:
-            if beside is TEXT or getattr(error.__cause__, "status_code", None) not in SCHEMA_REFUSED:
+            if beside is TEXT or not _may_be_the_schema(error.__cause__):
                 raise
             if self.output == "structured":
                 raise ModelRefused(
@@ -140,7 +140,7 @@ class _Named:
                 ) from error.__cause__
             # When the text is refused too, it was not the schema: that refusal is told, and nothing is remembered.
             response = await self._attempts(model, prompt, TEXT, deadline)
-            self._declined = note = f"the server refused the schema: {error}"
+            self._declined = note = f"the schema was refused: {error}"
             beside = TEXT
         return self._completion(response, beside, note)
 
@@ -167,6 +167,8 @@ class _Named:
             return await model_request(model, [message], model_settings=settings, model_request_parameters=beside)
         except exceptions.ModelHTTPError as error:
             raise _of_status(error) from error
+        except exceptions.UserError as error:
+            raise ModelRefused(_said(error)) from error  # the library's word, before anything is sent
         except exceptions.ModelConnectionError as error:
             raise ModelUnavailable(_said(error)) from error
         except (exceptions.ModelAPIError, exceptions.UnexpectedModelBehavior) as error:
@@ -258,6 +260,11 @@ def _of_status(error: exceptions.ModelHTTPError) -> Exception:
     passing = error.status_code in PASSING or error.status_code >= 500
     spent = isinstance(error, exceptions.ModelQuotaExceededError)
     return ModelUnavailable(_said(error)) if passing and not spent else ModelRefused(_said(error))
+
+
+def _may_be_the_schema(error: BaseException | None) -> bool:
+    # The library refuses some settings beside a schema by itself: on Bedrock thinking, with a tool that must be called.
+    return isinstance(error, exceptions.UserError) or getattr(error, "status_code", None) in SCHEMA_REFUSED
 
 
 def _said(error: BaseException) -> str:

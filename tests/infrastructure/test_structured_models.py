@@ -37,7 +37,7 @@ WITH_TOOLS = "sambanova:test"
 """Its profile takes tools and no JSON schema."""
 BOTH = pytest.mark.parametrize("model", [MODEL, WITH_TOOLS], ids=["schema", "tool"])
 SECRET = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
-DECLINED = "the server refused the schema: "
+DECLINED = "the schema was refused: "
 
 
 def ask(model: str = MODEL, **options: Any) -> Completion:
@@ -163,6 +163,13 @@ def test_a_bad_key_is_asked_once(serve: Serve, status: int) -> None:
     assert len(server.asked) == 1
 
 
+def test_settings_that_the_library_refuses_are_a_refusal_and_nothing_is_sent(serve: Serve) -> None:
+    server = serve(Sees(typed))
+    with pytest.raises(models.ModelRefused, match="tool_choice"):
+        ask(settings={"tool_choice": "required"})
+    assert server.asked == []
+
+
 def test_who_insists_on_a_schema_is_told_what_to_set(serve: Serve) -> None:
     server = serve(knows_no_schema())
     with pytest.raises(models.ModelRefused, match=r"unknown field .*; .* set the output to auto or text"):
@@ -227,10 +234,12 @@ def test_why_a_model_was_asked_for_text_is_on_record_in_every_summary(serve: Ser
         assert book.usage()["compressor"] == {"input_tokens": 1_000 * answered, "output_tokens": 200 * answered}
 
 
-def test_the_key_of_the_provider_is_not_in_the_reason(serve: Serve, tmp_path: Path) -> None:
+def test_neither_a_key_nor_half_a_character_gets_into_the_reason(serve: Serve, tmp_path: Path) -> None:
+    """Given a refusal that quotes the key and is no valid text, then its words are on record without both."""
+
     def step(asked: Asked) -> Reply:
         if schema_of(asked) is not None:
-            return fails(400, f"the key {KEY} may not use schemas")
+            return fails(400, f"the key {KEY} \ud800 may not use schemas")
         return says(summary_of(asked["messages"][-1]["content"]))
 
     serve(Sees(step))
