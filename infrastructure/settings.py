@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from ..domain.errors import InputError
 from ..domain.policy import ToolHint
+from ..domain.structured import Output
 
 PREFIX = "MINUTEBOOK_"
 NUMBER_MAX = 1_000_000_000
@@ -54,6 +55,11 @@ class Settings(BaseModel):
         default=None,
         description="Model that summarises, as provider:name (extra models); unset: extractive, without a model.",
     )
+    summarizer_output: Output = Field(
+        default="auto",
+        description="How that model is asked: structured (a JSON schema goes beside the prompt), text (none does), "
+        "auto (a schema where the model takes one) (C12).",
+    )
     summarizer_input_tokens: int = Field(
         default=60_000, ge=1_000, description="Material of one call of the summariser; more is folded in chunks (C2)."
     )
@@ -87,6 +93,9 @@ class Settings(BaseModel):
     curator_model: str | None = Field(
         default=None,
         description="Model that curates, as provider:name (extra models); unset: by rules, without a model.",
+    )
+    curator_output: Output = Field(
+        default="auto", description="How that model is asked: auto, structured or text, as summarizer_output (D4)."
     )
     curator_timeout_seconds: float = Field(default=120.0, gt=0, description="A later answer is refused (D6).")
     curator_answer_bytes_max: int = Field(default=256_000, ge=1, description="A longer answer is refused unread.")
