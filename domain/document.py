@@ -26,11 +26,15 @@ _PROBLEMS_MAX = 100
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What keeps a file from being memory: the line (from 1), a stable code and what to do."""
+    """What keeps a file from being memory: the line (from 1), a stable code and what to do.
+
+    ``final``: no person can let it pass by its code, though another problem of that code could be.
+    """
 
     line: int
     code: str
     message: str
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,10 @@ def document_chars(entries: Sequence[str]) -> int:
     return sum(map(len, entries)) + len(DELIMITER) * (len(entries) - 1) + 1 if entries else 0
 
 
+_LINES_OF_AN_ENTRY = 50
+"""Lines for each entry that there may be, blank ones and separators included: what a person leaves is far below."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     number: int
@@ -103,6 +111,11 @@ def parse(data: bytes, limits: MemoryLimits | None = None) -> Parsed:
     refused = refuse_whole(data, limits)
     if refused is not None:
         return Parsed(problems=(refused,))
+    lines_max = limits.memory_entries_max * _LINES_OF_AN_ENTRY
+    if (count := data.count(b"\n")) > lines_max:
+        # Counted in the bytes: a megabyte of one-letter entries would cost a hundred megabytes to take apart (F22).
+        message = f"{count:,} lines, and the file holds at most {limits.memory_entries_max:,} entries; remove some"
+        return Parsed(problems=(Problem(1, "too_many_entries", message),))
     fixes: dict[str, None] = {}
     if data.startswith(_BOM):
         data = data.removeprefix(_BOM)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from .catalogue import (
     DriftDetected,
     EntryFact,
-    Finding,
+    Override,
     RevisionAbandoned,
     RevisionCommitted,
     RevisionKind,
@@ -95,13 +95,14 @@ class Draft:
     curator: str | None = None
     usage: Usage = _NO_USAGE
     restored_from: int | None = None
-    overrides: tuple[Finding, ...] = ()
+    overrides: tuple[Override, ...] = ()
     receipt: tuple[str, ...] = ()
     actor: str = "person"
     trust: Trust = "user"
     session: str | None = None
     run: str | None = None
     causation: int | None = None
+    asked: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         if len(self.texts) != len(self.facts):

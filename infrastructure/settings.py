@@ -6,6 +6,8 @@ Precedence, strongest first: what is passed in Python, ``MINUTEBOOK_<FIELD>`` in
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -15,6 +17,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ..domain.errors import InputError
+from ..domain.policy import ToolHint
+from ..domain.structured import Output
 
 PREFIX = "MINUTEBOOK_"
 NUMBER_MAX = 1_000_000_000
@@ -51,8 +55,18 @@ class Settings(BaseModel):
         default=None,
         description="Model that summarises, as provider:name (extra models); unset: extractive, without a model.",
     )
+    summarizer_output: Output = Field(
+        default="auto",
+        description="How that model is asked: structured (a JSON schema goes beside the prompt), text (none does), "
+        "auto (a schema where the model takes one) (C12).",
+    )
     summarizer_input_tokens: int = Field(
         default=60_000, ge=1_000, description="Material of one call of the summariser; more is folded in chunks (C2)."
+    )
+    tool_hints: tuple[ToolHint, ...] = Field(
+        default=(),
+        description="What a reduction should know about single tools: tables with tool (a name, * stands for any text) "
+        "and keep, result_chars_long or arguments; as JSON in the environment (C3).",
     )
     summarizer_timeout_seconds: float = Field(default=120.0, gt=0, description="A later answer is refused (C5).")
 
@@ -80,6 +94,9 @@ class Settings(BaseModel):
         default=None,
         description="Model that curates, as provider:name (extra models); unset: by rules, without a model.",
     )
+    curator_output: Output = Field(
+        default="auto", description="How that model is asked: auto, structured or text, as summarizer_output (D4)."
+    )
     curator_timeout_seconds: float = Field(default=120.0, gt=0, description="A later answer is refused (D6).")
     curator_answer_bytes_max: int = Field(default=256_000, ge=1, description="A longer answer is refused unread.")
     curation_attempts_max: int = Field(default=5, ge=1, description="Failures after which a batch is set aside (D4).")
@@ -89,8 +106,8 @@ class Settings(BaseModel):
 
     secret_scanner: Literal["rules", "detect-secrets"] = Field(
         "rules",
-        description="Who looks for credentials in proposals and messages: our rules, or also the detectors of the "
-        "detect-secrets library (extra secrets) (D4).",
+        description="Who looks for credentials in messages and in every entry that comes in: our rules, or also the "
+        "detectors of the detect-secrets library (extra secrets) (D4).",
     )
 
     # --- messages, runs, store
@@ -126,7 +143,19 @@ class Settings(BaseModel):
         if path.parts[0] == ".tinyagent" and len(path.parts) == 2 and not path.name.endswith(".md"):
             # The database, its companions, the lock and the ignore file live there.
             raise ValueError("must not be one of minutebook's own files; in .tinyagent itself, name a .md file")
+        if path.as_posix().casefold() in ("minutebook.toml", "pyproject.toml"):
+            raise ValueError("must not be the file that holds the settings; name a .md file")
         return value
+
+    @field_validator("tool_hints", mode="before")
+    @classmethod
+    def _hints(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except ValueError as error:
+            raise ValueError('must be a JSON array such as [{"tool": "read_*", "keep": true}]') from error
 
     @field_validator("projections", mode="before")
     @classmethod
@@ -139,6 +168,9 @@ class Settings(BaseModel):
         # Beyond this nothing is meant by a number, and clocks, databases and JSON begin to disagree about it.
         if isinstance(value, int | float) and not isinstance(value, bool) and value > NUMBER_MAX:
             raise ValueError(f"must be at most {NUMBER_MAX:,}")
+        if any("\ud800" <= char <= "\udfff" for text in _texts(value) for char in text):
+            # Bytes of the environment that are not UTF-8 arrive like this; no event could hold them.
+            raise ValueError("must be text in UTF-8")
         return value
 
     @model_validator(mode="after")
@@ -213,6 +245,11 @@ class Settings(BaseModel):
         return values, origins
 
 
+def _texts(value: Any) -> tuple[str, ...]:
+    values = value if isinstance(value, tuple) else (value,)
+    return tuple(one for one in values if isinstance(one, str))
+
+
 def _settings(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
     try:
         return Settings(**values)
@@ -230,9 +267,13 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings
 def _toml(path: Path, keys: tuple[str, ...]) -> dict[str, Any]:
     try:
         table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+            return {}
+        raise InputError(
+            f"{path.name} cannot be read: {error.strerror}; make it readable for you, or remove it", code="bad_setting"
+        ) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path.name} cannot be read: {error}; correct it or remove it", code="bad_setting") from error
     for key in keys:
         table = table.get(key, {}) if isinstance(table, dict) else {}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..catalogue import EntryFact, Refusal
-from ..checks import CHECKS, check_entry
+from ..checks import CHECKS, Check, check_entry
 from ..checks.likeness import is_near_duplicate, words
 from ..checks.size import find_document_size
 from ..document import canonical_text, digest, is_canonical, render
@@ -32,13 +32,16 @@ def decide(
     revision: int,
     limits: MemoryLimits | None = None,
     count: Count | None = None,
+    check: Check = check_entry,
 ) -> Decision:
     """Reads a curator's answer and decides on it: ``parse_answer``, then ``next_document`` (D4)."""
     limits = limits or MemoryLimits()
     read = parse_answer(answer, limits)
     if read.reasons:
         return Rejected(read.reasons)
-    return next_document(current, candidates, read.entries, job=job, revision=revision, limits=limits, count=count)
+    return next_document(
+        current, candidates, read.entries, job=job, revision=revision, limits=limits, count=count, check=check
+    )
 
 
 def next_document(
@@ -50,6 +53,7 @@ def next_document(
     revision: int,
     limits: MemoryLimits | None = None,
     count: Count | None = None,
+    check: Check = check_entry,
 ) -> Decision:
     """The next document from an answer, whoever gave it; the checks are made here, not by the curator (D4).
 
@@ -57,10 +61,10 @@ def next_document(
     will have; ``job`` gives ids to rewritten entries.
     """
     limits = limits or MemoryLimits()
-    plan = make_plan(current, candidates, limits, count)
+    plan = make_plan(current, candidates, limits, count, check)
     entries = _attribute(current, candidates, [canonical_text(text) for text in answer], plan, job, revision)
     reasons = (
-        *_entry_reasons(current, entries, limits),
+        *_entry_reasons(current, entries, limits, check),
         *_shrink_reasons(current, candidates, entries, plan),
         *_document_reasons(current, entries, limits, count),
     )
@@ -144,18 +148,33 @@ def _of_candidate(
         if change.after is not None and change.after.text == text
     ]
     name = planned[0] if planned and planned[0] not in taken else _free(new_entry_id(candidate.id, index), taken)
-    old = next((entry for entry in current if entry.id == plan.superseded.get(name)), None)
+    earlier, told = _superseded(name, current, plan)
     fact = EntryFact(
         entry=name,
         since=revision,
-        candidates=(*(old.fact.candidates if old else ()), candidate.id),
+        candidates=(*earlier, candidate.id),
         run=candidate.run,
         session=candidate.session,
-        messages=(*(old.fact.messages if old else ()), *candidate.messages),
+        messages=(*told, *candidate.messages),
         actor=candidate.actor,
         trust=lowest_trust(candidate.trust, *(trusts[one] for one in planned)),
     )
     return Entry(fact, text)
+
+
+def _superseded(name: str, current: Sequence[Entry], plan: Plan) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Candidates and messages behind what a contradicting line took the place of, through all of the job (D4)."""
+    candidates: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    old = plan.superseded.get(name)
+    while old is not None:
+        made = plan.made.get(old)
+        if made is None:
+            fact = next(entry.fact for entry in current if entry.id == old)
+            return (*fact.candidates, *candidates), (*fact.messages, *messages)
+        candidates, messages = (made.id, *candidates), (*made.messages, *messages)
+        old = plan.superseded.get(old)
+    return candidates, messages
 
 
 def _of_job(
@@ -199,14 +218,16 @@ def _name(entry: Entry, number: int) -> str:
     return entry.fact.candidates[-1] if not entry.fact.shared and entry.fact.candidates else f"entry {number}"
 
 
-def _entry_reasons(current: Sequence[Entry], entries: Sequence[Entry], limits: MemoryLimits) -> Iterator[Refusal]:
+def _entry_reasons(
+    current: Sequence[Entry], entries: Sequence[Entry], limits: MemoryLimits, check: Check
+) -> Iterator[Refusal]:
     for number, entry in enumerate(entries, 1):
         if not _is_new(entry, current):
             continue
         name = _name(entry, number)
         if not entry.fact.candidates:
             yield Refusal(check="unsourced", entry=name, message="no candidate stands behind this entry")
-        findings = check_entry(entry.text, entry.fact.trust, entry_chars_max=limits.entry_chars_max)
+        findings = check(entry.text, entry.fact.trust, entry_chars_max=limits.entry_chars_max)
         yield from refusals(findings, name)
         if not findings and not is_canonical(entry.text):
             yield Refusal(check="not_canonical", entry=name, message="the text cannot be a line of the file")
@@ -309,10 +330,12 @@ def _took_effect(current: Sequence[Entry], candidate: Candidate, entries: Sequen
         return all(_shows(entries, text) for text in texts(candidate.operation)) and not any(
             isinstance(one, Remove) for one in singles(candidate.operation)
         )
+    # A text that went and came back, in this candidate or a later one, has its old id again: nobody ignored that.
+    returned = {line.text for line in plan.lines}
     for change in changes:
         later = change.after is not None and _goes_on(plan, change.after.id)
         if change.after is not None and not later and not _shows(entries, change.after.text):
             return False
-        if change.before is not None and change.before.id in present:
+        if change.before is not None and change.before.id in present and change.before.text not in returned:
             return False
     return True

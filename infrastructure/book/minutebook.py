@@ -13,15 +13,17 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from ...domain.checks import checking
 from ...domain.errors import InputError, MemoryFault, SessionError, StoreError
 from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
 from ..store.runner import Projections
+from ..store.system import telling
 from ..work import conversation, importing, looking, tracing, undoing, verifying
 from ..work.calling import method
 from ..work.extras import counter_of, curator_of, redactor_of, summarizer_of
-from ..work.file_owner import FileOwner, shared_owner
+from ..work.file_owner import FileOwner
 from ..work.identity import register, release
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime, new_id
@@ -57,7 +59,8 @@ class Minutebook:
             runtime.settings,
             runtime.now,
             advance=_advancing(runtime),
-            owner=FileOwner() if runtime.log.database.sqlite else shared_owner(runtime, workspace.root),
+            owner=FileOwner(runtime, workspace.root),
+            check=runtime.check,
         )
         self._curating = Curating(runtime, self._publisher, curator, automatic=automatic)
         self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
@@ -98,12 +101,14 @@ class Minutebook:
         root = Path(workspace)
         effective = _settings(root, settings)
         counter, redact = counter_of(effective), redactor_of(effective)
+        check = checking(redact, effective.secret_scanner)
         if access == "write":  # a reader asks no model
             summarizer = summarizer_of(effective) if summarizer is None else summarizer
             curator = curator_of(effective) if curator is None else curator
         place = Workspace.of(root, effective)
         if access == "write":
-            root.mkdir(parents=True, exist_ok=True)
+            with telling(f"the workspace {root} cannot be made"):
+                root.mkdir(parents=True, exist_ok=True)
             place.prepare()
         place_of_book = database or os.environ.get(DATABASE_VARIABLE) or root.absolute() / DATABASE
         if access == "look" and isinstance(place_of_book, Path) and not _writable(place_of_book):
@@ -116,7 +121,7 @@ class Minutebook:
         try:
             log = Log(store)
             projections = Projections(log, standard(effective.projections))
-            runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact)
+            runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact, check)
             book = cls(
                 runtime,
                 place,
@@ -136,7 +141,8 @@ class Minutebook:
     def init(cls, workspace: str | Path = ".") -> Path:
         """Makes the ``.tinyagent`` folder of a workspace and nothing else; returns it."""
         root = Path(workspace)
-        root.mkdir(parents=True, exist_ok=True)
+        with telling(f"the workspace {root} cannot be made"):
+            root.mkdir(parents=True, exist_ok=True)
         place = Workspace.of(root, _settings(root, None))
         place.prepare()
         return place.folder
@@ -258,13 +264,13 @@ class Minutebook:
         done = importing.import_transcripts(self._runtime, data, format=format, session=session, progress=progress)
         return [Answer(importing.answer(one)) for one in done]
 
-    def undo_compaction(self, compaction: str) -> Answer:
-        """Takes the live compaction back; last in, first out (C7)."""
-        return Answer(undoing.undo(self._runtime, compaction))
+    def undo_compaction(self, compaction: str, session: str | None = None) -> Answer:
+        """Takes the live compaction back; last in, first out (C7). A fork that shares it is named by ``session``."""
+        return Answer(undoing.undo(self._runtime, compaction, session))
 
-    def redo_compaction(self, compaction: str) -> Answer:
-        """Makes the last undone compaction live again (C7)."""
-        return Answer(undoing.redo(self._runtime, compaction))
+    def redo_compaction(self, compaction: str, session: str | None = None) -> Answer:
+        """Makes the last undone compaction live again (C7). A fork that shares it is named by ``session``."""
+        return Answer(undoing.redo(self._runtime, compaction, session))
 
     # --- memory
 
@@ -316,7 +322,12 @@ class Minutebook:
 
     def status(self) -> Answer:
         """One page: sessions, memory, projections, last failures."""
-        return Answer(looking.status(self._runtime, self._workspace.root, self.memory.status()))
+        answer = Answer(looking.status(self._runtime, self._workspace.root, self.memory.status()))
+        if answer["latest"]:
+            latest = str(answer["latest"][0]["session"])
+            said = self.find_session(latest)._crowded()
+            answer["compaction_note"] = "; ".join(filter(None, (answer["compaction_note"], said))) or None
+        return answer
 
     # --- what the curator listens for
 
@@ -337,7 +348,8 @@ def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
 
 def _writable(database: Path) -> bool:
     """Whether projections may be brought up to date; an absent book is empty in any case."""
-    return not database.exists() or (os.access(database, os.W_OK) and os.access(database.parent, os.W_OK))
+    # Not Path.exists, which raises where a folder may not be entered.
+    return not os.path.exists(database) or (os.access(database, os.W_OK) and os.access(database.parent, os.W_OK))
 
 
 def refuse_reserved(session: str | None) -> None:

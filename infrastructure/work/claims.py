@@ -8,7 +8,7 @@ holds it. Losing the table loses no history: streams and their versions are the 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,11 +76,11 @@ def take(
         time.sleep(_POLL_SECONDS)
 
 
-def hold(runtime: Runtime, name: str, holder: str, *, seconds: float, gone: Collection[str] = ()) -> str | None:
-    """Takes a claim in the name of something that outlives processes (a folder), or renews it.
+def hold(runtime: Runtime, name: str, decide: Callable[[str, bool], str | None], *, seconds: float) -> None:
+    """Takes or renews a claim in the name of something that outlives processes (a folder).
 
-    ``gone`` are holders that are known to be no more. Returns who had it before ("" for nobody), or None while
-    another holder's time has not run out.
+    ``decide`` gets who had it last ("" for nobody) and whether that one's time is still running, and says who has it
+    from now on; None leaves it as it is. Nobody else decides meanwhile.
     """
     with runtime.log.database.projecting() as connection:
         now, until = _clock(runtime, seconds)
@@ -88,13 +88,12 @@ def hold(runtime: Runtime, name: str, holder: str, *, seconds: float, gone: Coll
         # The row first, so that there is one to lock: two who begin at once come one after the other.
         connection.execute(insert.values(name=name, owner="", fence=1, expires="").on_conflict_do_nothing())
         mine = leases.c.name == name
-        before: str = connection.execute(select(leases.c.owner).where(mine).with_for_update()).scalar_one()
-        taken = connection.execute(
-            update(leases)
-            .where(mine, leases.c.owner.in_(["", holder, *gone]) | (leases.c.expires <= now))
-            .values(owner=holder, expires=until, fence=leases.c.fence + int(before != holder))
-        )
-    return before if taken.rowcount == 1 else None
+        statement = select(leases.c.owner, leases.c.expires > now).where(mine).with_for_update()
+        before, running = connection.execute(statement).one()
+        owner = decide(before, bool(running))
+        if owner is not None:
+            fence = leases.c.fence + int(before != owner)
+            connection.execute(update(leases).where(mine).values(owner=owner, expires=until, fence=fence))
 
 
 def holder(runtime: Runtime, name: str) -> tuple[str, bool]:

@@ -17,6 +17,7 @@ from ...domain.events import Envelope, Event, LoggedEvent, encode_payload
 from ...domain.message import Trust
 from ...domain.revision import Draft, MemoryDocument, Revision, fold, revision_of
 from ...domain.streams import document_stream
+from ...domain.structured import recorded
 from ..store.failpoints import failpoint
 from ..store.log import Expectation, Log
 
@@ -27,7 +28,8 @@ DriftKind = Literal["drift", "missing", "unadopted", "unreadable"]
 RECOVERY_ACTOR = "minutebook"
 _TAIL = 2
 """Events read first from the end: nearly always the current revision, prepared and committed. Then more at a time."""
-
+_APART = 2
+"""Events of one revision, at least: none is prepared before the one before is committed or abandoned."""
 
 _SOON = 256
 """Events after a preparation among which its commit is looked for: displaced revisions and drift may come between."""
@@ -59,17 +61,25 @@ class Ledger:
         return fold(tail)
 
     def revision(self, number: int) -> Revision | None:
-        """A revision by its number, committed or not, by bisection: numbers rise along the stream."""
+        """A revision by its number, committed or not: numbers rise along the stream, two events or more apart.
+
+        The first look is where it stands if nothing but revisions was recorded; then every other look halves what is
+        left, so that a stream of mishaps costs no more than twice a bisection.
+        """
         low, high = 0, self.log.version(self.stream)
+        guess, halving = _APART * (number - 1), True
         while low < high:
-            middle = (low + high) // 2
+            middle = min(max(guess, low), high - 1)
             found = self._preparation(middle, high)
-            if found is None or _number(found) > number:
-                high = middle
-            elif _number(found) == number:
+            at = None if found is None else _number(found)
+            if found is not None and at == number:
                 return revision_of(found)
-            else:
-                low = found.version
+            if found is None or at is None or at > number:
+                high, guess = middle, (low + middle) // 2
+                continue
+            low = found.version
+            guess = (low + high) // 2 if halving else low + _APART * (number - at) - 1
+            halving = not halving
         return None
 
     def committed(self, revision: Revision) -> bool:
@@ -91,9 +101,11 @@ class Ledger:
         return False
 
     def holds(self, digest: str) -> bool:
-        """Whether a revision of this log, whichever, has these bytes."""
-        events = self.log.stream(self.stream)
-        return any(isinstance(event.body, RevisionPrepared) and event.body.digest == digest for event in events)
+        """Whether a revision of this log, whichever, was made of these bytes; displaced ones were a person's."""
+        bodies = (event.body for event in self.log.stream(self.stream))
+        return any(
+            isinstance(body, RevisionPrepared) and body.digest == digest and body.kind != "displaced" for body in bodies
+        )
 
     def _preparation(self, after: int, until: int) -> LoggedEvent | None:
         """The first ``RevisionPrepared`` with ``after < version <= until``."""
@@ -212,7 +224,7 @@ class Ledger:
             envelope=self._envelope(
                 document.version + 1, draft.actor, draft.trust, draft.session, draft.run, draft.causation
             ),
-            payload=encode_payload({"entries": list(draft.texts)}),
+            payload=encode_payload({"entries": list(draft.texts), **recorded(draft.asked)}),
             revision=document.next,
             kind=draft.kind,
             parent=0 if document.current is None else document.current.number,

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from dataclasses import replace as changed
 from datetime import datetime
 
-from ...domain.catalogue import RevisionKind
-from ...domain.checks import CHECKS
-from ...domain.curation import JUDGED, Adopted, Declined, Entry, Intake, adopt_edit, readmit, take_in
+from ...domain.checks import Check, check_entry
+from ...domain.curation import Declined, Entry, Intake, adopt_edit, readmit, take_in
 from ...domain.document import digest, parse, render
 from ...domain.errors import MemoryFault, StreamConflict
 from ...domain.limits import MemoryLimits
@@ -28,6 +27,7 @@ from .ledger import Advance, Ledger
 from .recovery import Recovery, needed, recover
 from .replacement import FileChanged, refuse_early, replace
 from .safe_file import Absent, Bytes, FileLook, Refused
+from .verdicts import draft_of, imported_draft, invalid, not_imported
 from .workspace import Workspace
 from .writer import Published, With, Writer
 
@@ -46,15 +46,17 @@ class Publisher:
         clock: Callable[[], datetime],
         *,
         advance: Advance | None = None,
-        owner: FileOwner = FileOwner(),  # noqa: B008 - frozen
+        owner: FileOwner | None = None,
+        check: Check = check_entry,
     ) -> None:
         """``advance`` moves the cursor of ``memory_file`` on the connection that it is given; ``owner`` says whether
-        this folder owns the workspace's file (D12)."""
+        this folder has the workspace's file (D12)."""
         self.ledger = Ledger(log, settings.workspace_id, clock, advance)
         self.workspace = workspace
         self.writer = Writer(self.ledger, workspace)
         self.limits = MemoryLimits.of(settings)
         self.owner = owner
+        self.check = check
 
     # --- looking
 
@@ -73,8 +75,8 @@ class Publisher:
 
     def state(self) -> FileState:
         """What the file is compared with the log: a pure look that takes no lock and touches nothing."""
-        if self.owner.look() != "ours":
-            return self._remote()
+        if self.owner is not None and self.owner.look() != "ours":
+            return self.owner.remote(str(self.workspace.memory_path))
         document = self.ledger.document()
         for _ in range(_LOOKS_MAX):
             found = self.writer.state(document, self.workspace.look())
@@ -84,15 +86,18 @@ class Publisher:
             document = again  # somebody committed between the two looks
         return found
 
-    def detect(self) -> FileState:
-        """Looks, and records drift that was not recorded before (D8). Raises MemoryFault ``memory_locked``."""
-        if self.owner.look() == "idle":
-            with self._locked():
-                pass  # taken over
+    def detect(self, *, take_over: bool = False) -> FileState:
+        """Looks, and records drift that was not recorded before (D8); ``take_over``: an idle file is for us to keep.
+
+        Raises MemoryFault ``memory_locked``.
+        """
+        if take_over and self.owner is not None and self.owner.look() == "idle":
+            with self._locked(tell=False):
+                pass
         found = self.state()
         if found.finding is None:
             return found
-        with self._locked():
+        with self._locked(tell=False):
             document = self.ledger.document()
             found = self.writer.state(document, self.workspace.look())
             self.writer.report(document, found)
@@ -196,21 +201,22 @@ class Publisher:
             if not replacing:
                 self.writer.require_clean(document, look)
             intake = self._intake(document, data, replacing, allow, actor)
-            if intake.refused and not skip:
-                raise _not_imported(intake)
+            # Of the file itself, refused as a whole, an empty memory would be left: nobody asked for that.
+            if intake.refused and (not skip or (replacing and not intake.entries)):
+                raise not_imported(intake)
             texts = tuple(entry.text for entry in intake.entries)
             if not replacing and texts == document.entries:
                 return intake, Published(_number(document), document.digest, changed=False)
             displaced: tuple[int, ...] = ()
             if replacing and isinstance(look, Bytes):
                 if look.data == render(texts):
-                    revision = self.ledger.record(document, _imported(intake, actor))
+                    revision = self.ledger.record(document, imported_draft(intake, actor))
                     return intake, Published(revision.number, revision.digest)
                 displaced = (self.ledger.record_displaced(document, look.data, actor=actor),)
                 failpoint("import.displaced")
                 document = self.ledger.document()
                 intake = self._intake(document, data, replacing, allow, actor)
-            done = self.writer.write(document, _imported(intake, actor), look)
+            done = self.writer.write(document, imported_draft(intake, actor), look)
             return intake, changed(done, displaced=displaced + done.displaced)
 
     def rebuild_file(self) -> bool:
@@ -220,20 +226,18 @@ class Publisher:
         """
         with self._locked():
             recover(self.ledger, self.workspace)
-            document, look = self.ledger.document(), self.workspace.look()
-            if isinstance(look, Absent) and document.current is not None:
-                refuse_early(self.workspace, look)
-                data = render([entry.text for entry in _readable(document.current)])
-                replace(self.workspace, data, revision=document.current.number, base=None)
+            if self._write_missing():
                 return True
-            self.writer.require_clean(document, look)
+            self.writer.require_clean(self.ledger.document(), self.workspace.look())
             return False
 
     def recover(self, *, timeout: float | None = None) -> Recovery:
         """Brings file and log to agreement after a crash; does nothing, and takes no lock, when nothing waits (D5)."""
-        if self.owner.look() == "remote" or not needed(self.ledger, self.workspace):
+        if self.owner is not None and self.owner.look() == "remote":
             return Recovery()
-        with self._locked(timeout):
+        if not needed(self.ledger, self.workspace):
+            return Recovery()
+        with self._locked(timeout, tell=False):
             return recover(self.ledger, self.workspace)
 
     # --- steps
@@ -250,6 +254,7 @@ class Publisher:
             actor=actor,
             limits=self.limits,
             count=count_text,
+            check=self.check,
         )
 
     def _is_file(self, document: MemoryDocument, look: FileLook, data: bytes) -> bool:
@@ -257,21 +262,37 @@ class Publisher:
         return isinstance(look, Bytes) and look.data == data and not self.writer.state(document, look).clean
 
     @contextmanager
-    def _locked(self, timeout: float | None = None) -> Iterator[None]:
+    def _locked(self, timeout: float | None = None, *, tell: bool = True) -> Iterator[None]:
         with self.workspace.locked(timeout):
-            match self.owner.take():
-                case "remote":
-                    raise self._remote().error()
-                case "idle":
-                    follow(self.ledger, self.workspace)
+            if self.owner is not None:
+                self._own(self.owner, tell=tell)
+            before = self.ledger.log.version(self.ledger.stream)
             yield
+            if self.ledger.log.version(self.ledger.stream) != before:
+                self.writer.mark()
 
-    def _remote(self) -> FileState:
-        return FileState(
-            "remote",
-            str(self.workspace.memory_path),
-            detail="another folder owns the memory file of this workspace; change memory there, or wait lease_seconds",
-        )
+    def _own(self, owner: FileOwner, *, tell: bool) -> None:
+        """Makes the workspace's file this folder's to change; an edit found at a take-over is told first (D12)."""
+        match owner.take():
+            case "remote":
+                raise owner.remote(str(self.workspace.memory_path)).error()
+            case "idle":
+                follow(self.ledger, self.workspace)
+                owner.settled()
+                document, look = self.ledger.document(), self.workspace.look()
+                if self.writer.state(document, look).clean:
+                    self.writer.mark()
+                elif tell:
+                    self.writer.require_clean(document, look)
+
+    def _write_missing(self) -> bool:
+        document, look = self.ledger.document(), self.workspace.look()
+        if not isinstance(look, Absent) or document.current is None:
+            return False
+        refuse_early(self.workspace, look)
+        data = render([entry.text for entry in _readable(document.current)])
+        replace(self.workspace, data, revision=document.current.number, base=None)
+        return True
 
     def _take_in(self, document: MemoryDocument, look: Bytes, draft: Draft, fixes: tuple[str, ...]) -> Published:
         if fixes:
@@ -304,9 +325,10 @@ class Publisher:
             actor=actor,
             limits=self.limits,
             count=count_text,
+            check=self.check,
         )
         if isinstance(verdict, Declined):
-            raise _invalid(self.workspace.name, "line", verdict)
+            raise invalid(self.workspace.name, "line", verdict)
         if verdict.fixed and not fix:
             raise MemoryFault(
                 f"{self.workspace.name} differs from its canonical form ({', '.join(verdict.fixed)}); "
@@ -314,7 +336,7 @@ class Publisher:
                 code="memory_not_canonical",
                 fixes=list(verdict.fixed),
             )
-        return _draft("manual", verdict, actor), verdict.fixed
+        return draft_of("manual", verdict, actor), verdict.fixed
 
     def _restored(self, document: MemoryDocument, old: Revision, allow: Collection[str], actor: str) -> Draft:
         """A restored revision from an old snapshot; text that is in memory now keeps its id of now."""
@@ -322,59 +344,15 @@ class Publisher:
             draft, _ = self._edited(document, old.raw, fix=True, allow=allow, actor=actor)
             return changed(draft, kind="restored", restored_from=old.number)
         current = _entries(document.current)
-        verdict = readmit(
-            _with_ids_of(current, _readable(old)), current, allow=allow, limits=self.limits, count=count_text
-        )
+        entries = _with_ids_of(current, _readable(old))
+        verdict = readmit(entries, current, allow=allow, limits=self.limits, count=count_text, check=self.check)
         if isinstance(verdict, Declined):
-            raise _invalid(f"revision {old.number}", "entry", verdict)
-        return changed(_draft("restored", verdict, actor), restored_from=old.number)
-
-
-def _draft(kind: RevisionKind, verdict: Adopted, actor: str) -> Draft:
-    return Draft(
-        kind,
-        tuple(entry.text for entry in verdict.entries),
-        tuple(entry.fact for entry in verdict.entries),
-        overrides=verdict.overrides,
-        receipt=CHECKS,
-        actor=actor,
-    )
-
-
-def _imported(intake: Intake, actor: str) -> Draft:
-    return Draft(
-        "manual",
-        tuple(entry.text for entry in intake.entries),
-        tuple(entry.fact for entry in intake.entries),
-        overrides=intake.overrides,
-        receipt=CHECKS,
-        actor=actor,
-    )
+            raise invalid(f"revision {old.number}", "entry", verdict)
+        return changed(draft_of("restored", verdict, actor), restored_from=old.number)
 
 
 def _number(document: MemoryDocument) -> int:
     return 0 if document.current is None else document.current.number
-
-
-def _not_imported(intake: Intake) -> MemoryFault:
-    first, more = intake.refused[0], len(intake.refused) - 1
-    return MemoryFault(
-        f"nothing was imported: line {first.line}: {first.message}{f' (and {more} more)' if more else ''}; "
-        "--preview shows all of it, --skip-refused takes the rest, --allow CODE lets a finding pass",
-        code="memory_invalid",
-        problems=[{"line": p.line, "code": p.code, "message": p.message} for p in intake.refused],
-    )
-
-
-def _invalid(what: str, where: str, verdict: Declined) -> MemoryFault:
-    first, more = verdict.problems[0], len(verdict.problems) - 1
-    judged = sorted({problem.code for problem in verdict.problems} & JUDGED)
-    let_pass = f", or let it pass with --allow {' --allow '.join(judged)}" if judged else ""
-    return MemoryFault(
-        f"{what}, {where} {first.line}: {first.message}{f' (and {more} more)' if more else ''}; correct it{let_pass}",
-        code="memory_invalid",
-        problems=[{where: p.line, "code": p.code, "message": p.message} for p in verdict.problems],
-    )
 
 
 def _entries(revision: Revision | None) -> tuple[Entry, ...]:

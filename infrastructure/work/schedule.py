@@ -115,7 +115,10 @@ class Curating:
                     self.last_error = f"{error.code}: {error.message}"
 
     def _once(self) -> None:
-        if not self._may_try() or not self._publisher.detect().clean or not self._curator.anything():
+        if not self._may_try():
+            return
+        waiting = self._curator.waiting()
+        if not self._publisher.detect(take_over=waiting).clean or not waiting:
             return
         # Another process is at it: what waits is waiting for both, and whoever is awake later takes what is left.
         lease = take_lease(self._runtime, self._curator.lease_seconds)

@@ -20,7 +20,6 @@ from minutebook.infrastructure.settings import Settings
 from minutebook.infrastructure.store.database import Database
 from minutebook.infrastructure.store.failpoints import armed
 from minutebook.infrastructure.store.log import Log
-from minutebook.infrastructure.work.file_owner import FileOwner
 from minutebook.infrastructure.work.ledger import Advance
 from minutebook.infrastructure.work.publisher import Publisher
 from minutebook.infrastructure.work.replacement import InDoubt
@@ -538,14 +537,3 @@ def test_a_file_that_could_not_be_given_back_is_refused_before_anything_is_prepa
         monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     assert refusal(lambda: desk.publish("Two.")).code == "memory_foreign_owner"
     assert desk.topics() == ["RevisionPrepared", "RevisionCommitted"]
-
-
-def test_a_shared_database_leaves_the_file_to_the_host_that_owns_it(desk: Desk) -> None:
-    elsewhere = Publisher(
-        desk.log, desk.workspace, desk.settings, lambda: TIME, owner=FileOwner(lambda: "remote", lambda: "remote")
-    )
-    desk.publish("One.")
-    assert elsewhere.state().state == "remote"
-    for act in (elsewhere.sync, elsewhere.rebuild_file, lambda: elsewhere.restore(1)):
-        assert refusal(act).code == "memory_remote"
-    assert elsewhere.recover().nothing

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from ...store.system import telling
 from .app import memory_app, state
+from .output import counted
 
 
 @memory_app.command("import")
@@ -21,7 +23,7 @@ def import_notes(
     out = state.output
     codes = tuple(allow or ())
     book = state.look() if preview else state.write()
-    given = sys.stdin.buffer.read(book.settings.memory_file_bytes_max + 1) if source == "-" else source
+    given = _standard_input(book.settings.memory_file_bytes_max + 1) if source == "-" else source
     if preview:
         answer = book.memory.preview(given, allow=codes)
     else:
@@ -35,7 +37,7 @@ def import_notes(
             out.line(f"line {problem['line']} refused, {problem['code']}: {problem['message']}", "red")
         for left in answer["left_out"]:
             out.line(f"line {left['line']} left out: {left['reason']}", "dim")
-        count = f"{len(answer['entries'])} entries, {len(answer['refused'])} refused"
+        count = f"{counted(len(answer['entries']), 'entry', 'entries')}, {len(answer['refused'])} refused"
         if preview:
             out.line(f"{count}. Nothing was changed.", "bold")
         elif answer["changed"]:
@@ -46,3 +48,8 @@ def import_notes(
             out.line(f"{count}. Nothing new.", "bold")
     if answer["refused"] and not skip_refused:
         raise typer.Exit(1)
+
+
+def _standard_input(bytes_max: int) -> bytes:
+    with telling("standard input cannot be read"):
+        return sys.stdin.buffer.read(bytes_max)
