@@ -47,9 +47,10 @@ def decide(
 
     ``visible`` is what it would show, each with its tokens; ``preamble_tokens`` counts system prompt, memory
     and tools. ``reported`` is the size of this request in the provider's own count, where known: it is
-    preferred (M5). ``suspended``: after an undo nothing is done while the request fits (C7). ``force``: an
-    explicit compaction goes past the trigger and past what little it may gain. ``supersedes`` names the
-    compaction whose originals stand in ``visible`` again, to be compacted anew (C7).
+    preferred (M5), but where it alone says that nothing can fit, the count decides. ``suspended``: after an undo
+    nothing is done while the request fits (C7). ``force``: an explicit compaction goes past the trigger and past
+    what little it may gain. ``supersedes`` names the compaction whose originals stand in ``visible`` again, to be
+    compacted anew (C7).
     """
     tokens = preamble_tokens + sum([item.tokens for item in visible]) if reported is None else reported
     fits = policy.fits(tokens)
@@ -78,7 +79,18 @@ def decide(
         return reduced if saved >= policy.gain_tokens_min else table.too_little()
     if table.reductions and policy.fits(after):
         return reduced
-    return table.last_resort()
+    last = table.last_resort()
+    if isinstance(last, Refuse) and reported is not None and policy.fits(table.counted):
+        # Nobody can ask again, and so nobody could ever report another count: a wrong one would end the session.
+        return Fits(table.counted, _disputed(tokens, table.counted), crowded=True)
+    return last
+
+
+def _disputed(reported: int, counted: int) -> str:
+    return (
+        f"the reported usage comes to {reported:,} tokens, which do not fit, and {counted:,} are counted, which do: "
+        "the count is taken; give append() the usage of one call, not a running total, or raise context_window"
+    )
 
 
 def range_digest(covered: Sequence[Message], supersedes: str | None) -> str:
@@ -96,6 +108,7 @@ class _Table:
         self.visible = visible
         self.preamble = preamble
         self.tokens = tokens
+        self.counted = preamble + sum([item.tokens for item in visible])
         self.policy = policy
         self.session = session
         self.shown = [item for item in visible if isinstance(item, Shown)]
