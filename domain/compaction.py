@@ -54,12 +54,16 @@ def decide(
     """
     tokens = preamble_tokens + sum([item.tokens for item in visible]) if reported is None else reported
     fits = policy.fits(tokens)
+    many = sum([_messages(item) for item in visible]) > policy.messages_max
     if not force and fits:
-        if not policy.triggered(tokens):
+        if not policy.triggered(tokens) and not many:
             return Fits(tokens)
         if suspended or not policy.enabled:
             return Fits(tokens, "suspended by an undo" if policy.enabled else "compaction is switched off")
     table = _Table(visible, preamble_tokens, tokens, policy, open_run, session)
+    # A summary helps against too many messages only where what is protected is not too many by itself.
+    many = many and sum([_messages(table.shown[index]) for index in table.protection.indices]) < policy.messages_max
+    force = force or (many and policy.enabled)
     if not (policy.enabled or force):
         return replace(table.refuse(()), compaction_off=True)
     gain = policy.gain_tokens(tokens - table.hidden_tokens, again=table.earlier is not None)
@@ -84,6 +88,14 @@ def decide(
         # Nobody can ask again, and so nobody could ever report another count: a wrong one would end the session.
         return Fits(table.counted, _disputed(tokens, table.counted), crowded=True)
     return last
+
+
+def _messages(item: Shown | SummaryShown) -> int:
+    """Messages of the OpenAI chat API, where each result is one of its own."""
+    if isinstance(item, SummaryShown):
+        return 1
+    results = len(item.message.results)
+    return results + (len(item.message.parts) > results or not results)
 
 
 def _disputed(reported: int, counted: int) -> str:

@@ -15,6 +15,7 @@ from ...domain.events import Envelope
 from ...domain.message import Trust
 from ...domain.redaction import Redact
 from ...domain.tokens import ESTIMATE, Counter
+from ...domain.whole_numbers import MOST
 from ..settings import Settings
 from ..store.log import Log
 from ..store.runner import Projections
@@ -96,6 +97,6 @@ def new_id(prefix: str) -> str:
 
 def position_number(at: Any) -> int:
     """Gives a position back that is a number. Raises InputError ``bad_value``."""
-    if isinstance(at, bool) or not isinstance(at, int):
+    if isinstance(at, bool) or not isinstance(at, int) or abs(at) > MOST:
         raise InputError(f"a position is a whole number, not {ascii(at)[:60]}", code="bad_value")
     return at

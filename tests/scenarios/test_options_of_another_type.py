@@ -78,3 +78,18 @@ def test_a_policy_to_test_that_is_none_is_refused(book: Minutebook, name: str, v
     with pytest.raises(MinutebookError) as caught:
         book.session("s").backtest(**{name: value})
     assert caught.value.code == "bad_setting"
+
+
+def test_two_options_that_contradict_each_other_are_named_and_not_all_settings(book: Minutebook) -> None:
+    with pytest.raises(MinutebookError) as caught:
+        book.session("s").backtest(window=2_000, reserve=2_000)
+    assert caught.value.code == "bad_setting"
+    assert "answer_reserve must be smaller than context_window" in caught.value.message
+    assert len(caught.value.message) < 120
+
+
+def test_a_position_beyond_every_database_is_told_in_our_words(book: Minutebook) -> None:
+    with pytest.raises(MinutebookError) as caught:
+        book.trace(10**30)
+    assert "whole number" in caught.value.message
+    assert "SQLite" not in caught.value.message

@@ -133,7 +133,7 @@ def test_a_running_total_given_as_usage_never_ends_the_session(place: Path, wind
     # given an agent whose framework reports the tokens of all its calls so far, as if they were of the last one
     total = 0
     with Minutebook.open(place, settings=Settings(context_window=window)) as book, book.session("s").run() as run:
-        for turn in range(30):
+        for turn in range(25):
             run.append({"role": "user", "content": f"{turn} " + "word " * 40})
             # when it asks on and on, then it gets a request that fits, by our own count
             context = run.context()

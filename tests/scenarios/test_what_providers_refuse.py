@@ -85,3 +85,31 @@ def test_more_parallel_calls_than_one_message_takes_go_into_several(tmp_path: Pa
     assert str(messages).count("I count them all.") == 1
     by_call = {message["tool_call_id"]: message["content"] for message in messages if message["role"] == "tool"}
     assert by_call["c126"] == "126"
+
+
+def test_more_messages_than_a_request_takes_are_summarised_before_they_fill_the_window(tmp_path: Path) -> None:
+    # given many short messages, far below the trigger of a large window
+    with Minutebook.open(tmp_path, settings=Settings(context_window=1_000_000)) as book:
+        session = book.session("s")
+        with session.run() as run:
+            run.append([{"role": ("user", "assistant")[n % 2], "content": f"message {n}"} for n in range(1_990)])
+            assert run.context().to_openai()["messages"][5]["content"] == "message 5"
+        with session.run() as run:
+            run.append([{"role": ("user", "assistant")[n % 2], "content": f"and {n}"} for n in range(40)])
+            # when there are more than 2,000 of them
+            context = run.context()
+            # then a summary stands for the middle, and nothing is made again at the next request
+            assert len(context.to_openai()["messages"]) < 100
+            assert any(message["state"] == "summary" for message in context.messages)
+            run.append({"role": "user", "content": "Go on."})
+            run.context()
+        assert len(session.compactions()) == 1
+        assert len(session.messages()) == 2_031
+
+
+def test_many_messages_of_an_unfinished_run_are_never_hidden(tmp_path: Path) -> None:
+    with Minutebook.open(tmp_path, settings=Settings(context_window=1_000_000)) as book:
+        with book.session("s").run() as run:
+            run.append([{"role": ("user", "assistant")[n % 2], "content": f"message {n}"} for n in range(2_100)])
+            assert len(run.context().messages) == 2_100
+        assert book.session("s").compactions() == []
