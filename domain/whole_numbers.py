@@ -11,9 +11,14 @@ MOST = 2**63 - 1
 
 
 def whole_number(value: Any, what: str, *, least: int = 0, most: int = MOST) -> int:
-    """Gives the number back; for every edge that takes one. Raises InputError ``bad_option``."""
+    """Gives the number back; for every edge that takes one.
+
+    Raises InputError ``bad_value`` for a number beyond every database, else ``bad_option``.
+    """
+    if type(value) is int and abs(value) > MOST:
+        raise InputError(f"{what} is beyond every number in a book: {ascii(value)[:60]}; correct it", code="bad_value")
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         bounds = f"{least:,} or more" if most == MOST else f"between {least:,} and {most:,}"
-        shown = f"{value:,}" if type(value) is int and abs(value) <= MOST else ascii(value)[:60]
+        shown = f"{value:,}" if type(value) is int else ascii(value)[:60]
         raise InputError(f"{what} must be a whole number, {bounds}, not {shown}", code="bad_option")
     return value

@@ -14,7 +14,8 @@ def policy_of(settings: Settings, window: int | None = None, *, counter: Counter
     Raises InputError ``bad_option`` for a window that is none.
     """
     if window is not None:
-        whole_number(window, "the window", least=1)
+        if isinstance(window, bool) or not isinstance(window, int) or window > 0:
+            whole_number(window, "the window", least=1)  # one of 0 is too small for any request, which is said as such
         reserve = settings.answer_reserve
         if reserve is not None and reserve >= window:
             reserve = None
