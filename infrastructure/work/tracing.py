@@ -43,7 +43,7 @@ class Link:
 
 
 def trace(runtime: Runtime, position: int) -> list[dict[str, Any]]:
-    """The chain around a position, in log order. Raises InputError ``unknown_position``."""
+    """The chain around a position, in log order. Raises InputError ``unknown_position``, ``bad_value``."""
     found = runtime.event_at(position)
     links: dict[int, Link] = {position: Link("self", found, "this event")}
     if found.known and not found.erased:
