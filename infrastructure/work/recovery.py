@@ -103,7 +103,10 @@ def sweep(ledger: Ledger, workspace: Workspace) -> Sweep:
             if isinstance(look, Refused):
                 left.append(found.name)
                 continue
-            if isinstance(look, Bytes) and look.digest not in {revision.base_digest, revision.digest}:
+            known = isinstance(look, Bytes) and (
+                look.digest in {revision.base_digest, revision.digest} or ledger.holds(look.digest)
+            )
+            if isinstance(look, Bytes) and not known:
                 displaced.append(ledger.record_displaced(ledger.document(), look.data))
                 failpoint("recover.displaced")
         (removed if discard(workspace, found.name) else left).append(found.name)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from minutebook import Minutebook, MinutebookError, Settings
+from minutebook.infrastructure.store.failpoints import armed
+from minutebook.infrastructure.work.file_owner import FileOwner
 
-PATIENT = Settings(lease_seconds=300)
-HASTY = Settings(lease_seconds=0.001)
+PATIENT = Settings(workspace_id="team", lease_seconds=300)
+HASTY = Settings(workspace_id="team", lease_seconds=0.001)
 FILE = ".tinyagent/memory/MEMORY.md"
 
 
@@ -38,6 +43,14 @@ def folders(tmp_path: Path, database_url: str) -> Iterator[Folders]:
     yield made
     for book in made.open:
         book.close()
+
+
+class Died(BaseException):
+    """What no one catches: the rest of the call does not happen."""
+
+
+def die() -> None:
+    raise Died
 
 
 def remember(book: Minutebook, text: str) -> Any:
@@ -107,6 +120,67 @@ def test_an_edit_in_the_folder_that_takes_over_is_told_first(folders: Folders) -
         one.memory.sync()
     assert folders.file("one") == "By hand\n"
     assert one.memory.sync().changed  # the second word is a decision
+
+
+def test_a_curation_takes_an_idle_file_over_when_it_has_something_to_do(folders: Folders) -> None:
+    """Given a folder that fell silent, when another looks, nothing changes; when candidates wait there, it goes on."""
+    remember(folders("one", HASTY), "The port is 8080")
+    two = folders("two")
+    state = two.memory.status()
+    assert (state.state, "takes it over" in state.detail) == ("remote", True)
+    with pytest.raises(MinutebookError, check=lambda error: error.code == "memory_remote"):
+        two.curate()  # nothing waits: nothing is taken over
+    assert folders.open[0].memory.status().state == "clean"
+    assert remember(two, "Tea is in the kitchen").status == "committed"
+    assert folders.file("two") == "The port is 8080\n§\nTea is in the kitchen\n"
+    assert (two.memory.status().state, two.verify().ok) == ("clean", True)
+
+
+@pytest.mark.parametrize("point", ["recover.locked", "file.write_rest", "file.fsync_folder", "file.unlink"])
+def test_who_dies_while_it_takes_over_follows_again(folders: Folders, point: str) -> None:
+    """Given a lease that was taken and a copy that was not brought up to the log, then that is no edit and no loss."""
+    one, two = folders("one", HASTY), folders("two", HASTY)
+    remember(one, "The port is 8080")
+    two.memory.sync()
+    remember(two, "Tea is in the kitchen")
+    with armed(point, die), pytest.raises(Died):
+        one.memory.sync()
+    assert one.memory.status().state == "remote"
+    assert one.memory.sync().changed is False
+    assert folders.file("one") == "The port is 8080\n§\nTea is in the kitchen\n"
+    assert [row.kind for row in one.memory.revisions()] == ["curated", "curated"]
+    assert "DriftDetected" not in [event.type for event in one.log()]
+
+
+def test_what_a_dead_folder_had_prepared_comes_to_nothing_without_an_edit(folders: Folders) -> None:
+    """Given a folder that died between prepared and committed, when another takes over, its candidates are taken in."""
+    one = folders("one", HASTY)
+    remember(one, "The port is 8080")
+    one.memory.propose({"operation": "add", "text": "Tea is in the kitchen"})
+    with armed("publish.prepared", die), pytest.raises(Died):
+        one.curate()
+    shutil.rmtree(folders.root / "one")
+    two = folders("two", PATIENT)
+    assert two.curate().status == "committed"
+    assert folders.file("two") == "The port is 8080\n§\nTea is in the kitchen\n"
+    types = [event.type for event in two.log()]
+    assert (types.count("RevisionAbandoned"), types.count("DriftDetected")) == (1, 0)
+    assert two.verify().ok
+
+
+def test_of_many_folders_that_take_an_idle_file_at_once_one_gets_it(folders: Folders) -> None:
+    remember(folders("one", HASTY), "The port is 8080")
+    books = [folders(f"other-{number}") for number in range(4)]
+    owners = [book._publisher.owner for book in books]
+    start = threading.Barrier(len(owners))
+
+    def take(owner: FileOwner) -> str:
+        start.wait()
+        return owner.take()
+
+    with ThreadPoolExecutor(len(owners)) as pool:
+        taken = list(pool.map(take, [owner for owner in owners if owner is not None]))
+    assert sorted(taken) == ["idle", "remote", "remote", "remote"]
 
 
 def test_workspaces_of_one_database_wait_for_nobody_and_each_keeps_its_file(folders: Folders) -> None:
