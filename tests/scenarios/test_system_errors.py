@@ -170,6 +170,7 @@ def test_no_command_takes_a_denied_file_for_a_fault_of_ours(book: Path, denial: 
         assert set(found) - {"exit 0"}, "nothing was refused, so nothing was tried"
 
 
+@pytest.mark.sqlite_only("a folder with the database in it")
 def test_a_read_only_file_system_is_looked_at_and_not_written(book: Path) -> None:
     beside = book.parents[1]
     script = f'mount --bind {beside} {beside} && mount -o remount,ro,bind {beside} && exec "$@"'
@@ -237,6 +238,7 @@ MOUNTED = """\
 """
 
 
+@pytest.mark.sqlite_only("a database file on a share")
 @pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs", "ceph"])
 def test_a_book_on_a_network_file_system_is_refused_before_anything_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
