@@ -1,0 +1,102 @@
+"""A linear classifier of what an entry would do to its reader, learnt from labelled lines (D4, D13).
+
+Rules name what is known; this weighs words, pairs of words and stretches of letters, and so also meets attacks
+that no phrase list foresees. The weights are whole numbers in ``weights.json``: a sum is the same in any order and
+on any machine. ``tests/training`` holds the lines and the program that learns from them; how often it errs on lines
+it never saw is in the documentation of the checks.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from ..catalogue import Finding
+from .features import letters, plain, words
+
+__all__ = ["find_manipulation", "heaviest", "score", "sentences", "weights"]
+
+_SENTENCE_END = re.compile(r"(?<=[.!?;。！？])\s{1,9}|(?<=[。！？])|\n{1,9}")
+_SENTENCES_MAX = 400
+_WORDS_NAMED = 3
+_LETTERS_MIN = 8
+"""A shorter stretch says too little to be judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What was learnt: a weight for each feature, in thousandths, and how much it takes to call a text an attack."""
+
+    words: Mapping[str, int]
+    letters: Mapping[str, int]
+    bias: int
+    entry: int
+    sentence: int
+    passage: int
+
+
+@cache
+def weights() -> Weights:
+    """Read once, at the first text that is judged."""
+    kept = resources.files(__package__).joinpath("weights.json").read_text(encoding="utf-8")
+    return Weights(**json.loads(kept)["weights"])
+
+
+def score(text: str) -> float:
+    """How much a text reads like an attack, in thousandths; the more the likelier, 0 is no certainty of either."""
+    learnt, text = weights(), plain(text)
+    return learnt.bias + _block(words(text), learnt.words) + _block(letters(text), learnt.letters)
+
+
+def _block(features: frozenset[str], learnt: Mapping[str, int]) -> float:
+    return sum(learnt.get(feature, 0) for feature in features) / math.sqrt(max(1, len(features)))
+
+
+def find_manipulation(text: str, *, passage: bool = False) -> tuple[Finding, ...]:
+    """At most one finding: the whole text, or its worst sentence, reads like an attack.
+
+    A sentence alone, and a line of a ``passage`` (which has many and quotes its user), must be plainer than an entry.
+    """
+    learnt = weights()
+    if not passage and score(text) > learnt.entry:
+        return (_finding(text, None),)
+    limit = learnt.passage if passage else learnt.sentence
+    worst = max(((score(text[slice(*span)]), span) for span in sentences(text)), default=(0.0, (0, 0)))
+    return (_finding(text[slice(*worst[1])], worst[1]),) if worst[0] > limit else ()
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Where each sentence or line of a text lies."""
+    start = 0
+    for number, mark in enumerate((*_SENTENCE_END.finditer(text), None)):
+        stop = len(text) if mark is None or number >= _SENTENCES_MAX else mark.start()
+        if stop - start >= _LETTERS_MIN:
+            yield start, stop
+        if mark is None or number >= _SENTENCES_MAX:
+            return
+        start = mark.end()
+
+
+def _finding(text: str, span: tuple[int, int] | None) -> Finding:
+    said = " and ".join(f"“{word}”" for word in heaviest(text))
+    message = f"it reads like an attempt to steer the reader against its user (most by {said}); write down the bare fact"
+    return Finding(code="manipulation", message=message, span=span)
+
+
+def heaviest(text: str) -> tuple[str, ...]:
+    """The words and pairs of words that speak most for an attack, the heaviest first, none inside another."""
+    learnt = weights().words
+    named: list[str] = []
+    for feature in sorted(words(plain(text)), key=lambda f: (-learnt.get(f, 0), f)):
+        word = feature.replace(" _ ", " … ").strip("^$ ")
+        if not any(sign.isalpha() for sign in word) or word.endswith("*") or any(word in other for other in named):
+            continue
+        named.append(word)
+        if len(named) == _WORDS_NAMED:
+            break
+    return tuple(named)
