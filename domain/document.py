@@ -87,6 +87,10 @@ def document_chars(entries: Sequence[str]) -> int:
     return sum(map(len, entries)) + len(DELIMITER) * (len(entries) - 1) + 1 if entries else 0
 
 
+_LINES_OF_AN_ENTRY = 50
+"""Lines for each entry that there may be, blank ones and separators included: what a person leaves is far below."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     number: int
@@ -103,6 +107,11 @@ def parse(data: bytes, limits: MemoryLimits | None = None) -> Parsed:
     refused = refuse_whole(data, limits)
     if refused is not None:
         return Parsed(problems=(refused,))
+    lines_max = limits.memory_entries_max * _LINES_OF_AN_ENTRY
+    if (count := data.count(b"\n")) > lines_max:
+        # Counted in the bytes: a megabyte of one-letter entries would cost a hundred megabytes to take apart (F22).
+        message = f"{count:,} lines, and the file holds at most {limits.memory_entries_max:,} entries; remove some"
+        return Parsed(problems=(Problem(1, "too_many_entries", message),))
     fixes: dict[str, None] = {}
     if data.startswith(_BOM):
         data = data.removeprefix(_BOM)

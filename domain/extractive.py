@@ -12,13 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from .grounding import holds_name, names_of
 from .ledger import Kind, ledger, names
 from .placeholder import clip, one_line
 from .segments import prose, sentences
+from .settling import OPEN_THEN, How, Task, is_over, over, settled, task
 from .summary import (
     Completion,
     Material,
     SectionId,
+    Segment,
     Summary,
     SummaryRequest,
     parse,
@@ -31,7 +34,7 @@ from .summary_checks import FRAME_TOKENS, InjectionCheck, carries_payload
 from .summary_request import RAW_RUN_CHARS, UNLISTED
 from .summary_safety import reads_as_instruction
 from .tokens import Counter
-from .words import words
+from .words import folded, words
 
 Item: TypeAlias = tuple[SectionId, str]
 
@@ -82,20 +85,29 @@ class ExtractiveSummarizer:
         self._require(page, request, kept)
         self._unlisted(page, request)
         self._fill(page, request, kept)
+        self._name(page, request)
         if not page.items:
             page.add("state", _bare(request.messages), must=True)
         return Completion(_fitted(page, bound), finish_reason="stop")
 
     def _require(self, page: _Page, request: SummaryRequest, kept: Summary) -> None:
+        ends = settled(request.messages, kept)
         said_before = {" ".join(words(untagged(item))) for item in kept.lines}
         for segment in request.required:
+            if segment.kind == "names":
+                continue  # the ledger names them; where it has no room, _name does
             text = untagged(segment.text) if segment.kind == "earlier" else segment.text
             if segment.kind == "constraint" and " ".join(words(text)) in said_before:
                 continue  # carried forward with its older source
             strange = segment.kind == "failure" and reads_as_instruction(text, "tool")
             if strange or (segment.kind == "decision" and self._injection(text)):
                 text = "a tool call failed, its words are not repeated here" if segment.kind == "failure" else ""
-            if segment.kind == "earlier":
+            end = next((ends[p] for p in _places(segment) if p in ends), None) if segment.section == "goal" else None
+            if end is not None:
+                # A request that is over no longer stands under Goal, where an agent would take it up again.
+                places = tag(*sorted({*_places(segment), end.by}))
+                page.add(*_ended(end.how, f"{untagged(segment.text)} {places}"), must=True)
+            elif segment.kind == "earlier":
                 page.add(segment.section, segment.text, must=True)
             elif text:
                 cancelled = "cancelled: " if segment.kind == "cancelled" else ""
@@ -124,6 +136,12 @@ class ExtractiveSummarizer:
                     allowed -= cost
             spare = max(allowed, 0.0)
 
+    def _name(self, page: _Page, request: SummaryRequest) -> None:
+        for segment in request.required:
+            standing = folded("\n".join(item for items in page.items.values() for item in items))
+            if segment.kind == "names" and not holds_name(standing, segment):
+                page.add("files", f"names: {', '.join(names_of(segment)[:3])}", must=True)
+
     def _offers(self, section: SectionId, request: SummaryRequest, kept: Summary, page: _Page) -> Iterator[str]:
         assistant = [m for m in request.messages if m.role == "assistant" and m.said.strip()]
         match section:
@@ -134,7 +152,8 @@ class ExtractiveSummarizer:
             case "completed":
                 offers = _completed(request.messages)
             case "pending":
-                offers = _pending(assistant)
+                ended = over(request.messages, request.required)
+                offers = (item for item in _pending(assistant) if not is_over(item, ended))
             case "questions":
                 offers = _questions(request.messages)
             case _:
@@ -190,6 +209,18 @@ def _text(page: _Page) -> str:
     return render(Summary({section: tuple(sorted(items, key=_place)) for section, items in page.items.items()}))
 
 
+def _places(segment: Segment) -> frozenset[int]:
+    return tags(segment.text) if segment.position is None else frozenset([segment.position])
+
+
+def _ended(how: How, text: str) -> Item:
+    match how:
+        case "confirmed":
+            return ("completed", f"done, as the user confirmed: {text}")
+        case "replaced":
+            return ("decisions", f"taken back by the user: {text}")
+
+
 def _place(item: str) -> int:
     return min(tags(item), default=0)
 
@@ -212,7 +243,10 @@ def _bare(messages: Sequence[Material]) -> str:
 
 def _state(assistant: Sequence[Material]) -> Iterator[str]:
     for message in reversed(assistant[-3:]):
-        yield f"last reported: {one_line(message.said, 360)} {tag(message.position)}"
+        # Boxes left open stand under Pending, unless they are over; here they would read as work to do.
+        told = "\n".join(line for line in message.said.split("\n") if not _UNCHECKED.match(line))
+        if words(told):
+            yield f"last reported: {one_line(told, 360)} {tag(message.position)}"
 
 
 def _completed(messages: Sequence[Material]) -> Iterator[str]:
@@ -239,13 +273,20 @@ def _completed(messages: Sequence[Material]) -> Iterator[str]:
 
 def _pending(assistant: Sequence[Material]) -> Iterator[str]:
     """Boxes left open in the newest list of the assistant; nothing is guessed."""
+    later: list[Task] = []
     for message in reversed(assistant):
         lines = message.said.split("\n")
         if any(_CHECKED.match(line) or _UNCHECKED.match(line) for line in lines):
             for line in lines:
-                if unchecked := _UNCHECKED.match(line):
-                    yield f"open at that time: {one_line(unchecked.group(1), 160)} {tag(message.position)}"
+                if (unchecked := _UNCHECKED.match(line)) and not _reported(unchecked.group(1), later):
+                    yield f"{OPEN_THEN}{one_line(unchecked.group(1), 160)} {tag(message.position)}"
             return
+        later.extend(task(s) for s in sentences(prose(message.said)) if _DONE.search(s))
+
+
+def _reported(box: str, later: Sequence[Task]) -> bool:
+    """True when one sentence after the list says of a box that it is done."""
+    return any(task(box).is_in(told) for told in later)
 
 
 def _questions(messages: Sequence[Material]) -> Iterator[str]:

@@ -97,7 +97,14 @@ def _file_of(word: str) -> str:
 
 
 def ledger(messages: Sequence[Material]) -> tuple[tuple[str, Kind], ...]:
-    """The identifiers of ``messages``, the most telling first: by who named them, how often, and how late."""
+    """The identifiers of ``messages``, the most telling first; those that only stood in an output come last."""
+    named = spoken(messages)
+    known = frozenset(name for name, _ in named)
+    return (*named, *((name, kind) for name, kind in _seen(messages) if name not in known))
+
+
+def spoken(messages: Sequence[Material]) -> tuple[tuple[str, Kind], ...]:
+    """Those that were said or called with, the most telling first: by who named them, how often, and how late."""
     scores: dict[str, float] = {}
     kinds: dict[str, Kind] = {}
     for number, message in enumerate(messages):
@@ -109,8 +116,7 @@ def ledger(messages: Sequence[Material]) -> tuple[tuple[str, Kind], ...]:
                 kinds[name] = kind
                 # The fifth mention tells less than the first: otherwise one busy file hides all others.
                 scores[name] = scores.get(name, 0.0) * 0.7 + weight * late * (0.6 if kind == "number" else 1.0)
-    named = [(name, kinds[name]) for name in sorted(scores, key=lambda n: (-scores[n], n))]
-    return (*named, *((name, kind) for name, kind in _seen(messages) if name not in scores))
+    return tuple((name, kinds[name]) for name in sorted(scores, key=lambda n: (-scores[n], n)))
 
 
 def _seen(messages: Sequence[Material]) -> list[tuple[str, Kind]]:

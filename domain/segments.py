@@ -19,13 +19,15 @@ REQUEST_CHARS_MAX = 240
 REQUEST_WHOLE_CHARS_MAX = 2_000
 """Of a request this much is compared with a summary, however short it is listed."""
 FAILURE_CHARS_MAX = 160
+CANCEL_WORDS_MAX = 8
 FAILED = " failed: "
 """Stands in the text of a failure between the call and what went wrong."""
 TEXT_CHARS_MAX = 60_000
 """Longer user text is searched at its beginning and end only."""
 
 _CONSTRAINT = re.compile(
-    r"\b(?:never|always|must(?:n.t)?|(?<!\bwe )(?<!\bi )(?<!\bthey )(?<!\byou )(?:do not|don.?t)|"
+    r"\b(?:never|always|must(?:n.t)?|(?:i|we) (?:do not|don.?t) want|"
+    r"(?<!\bwe )(?<!\bi )(?<!\bthey )(?<!\byou )(?:do not|don.?t)|"
     r"no longer|you can(?:not|.?t)|prefer|"
     r"only (?:ever|use|if|when|after|with|the)|under no circumstances|at all times|from now on|make sure|be sure|"
     r"ensure|require[ds]?|mandatory|forbidden|avoid|without (?:\w+ing|any|my)|instead of|rather than|"
@@ -35,6 +37,22 @@ _CONSTRAINT = re.compile(
     r"|不要|不得|不能|不可|必须|務必|务必|禁止|请勿|別|别|只能|一定要|しないで|必ず|ないで|반드시|하지 ?마|금지",
     re.IGNORECASE,
 )
+_OWN = re.compile(
+    r"\b(?:i|we)(?:.(?:ll|m|ve|d)| will| am| have| do)?(?: (?:still|just|also|really|definitely|simply))? "
+    r"(?:don.?t|do not|can(?:not|.?t)|make sure|be sure|remember)\b(?! want)",
+    re.IGNORECASE,
+)
+"""What users say of themselves is no order: I'll make sure to ..., I still don't have ..."""
+_PLEASANT = re.compile(
+    r"(?:(?:ok(?:ay)?|alright|well|oh|got it|sure)[,. ]+)?(?:i (?:understand|see)\b|thank(?:s| you)\b|no worries|"
+    r"i(?:.ll| will) (?:try|make sure|be sure|get back|find|look for|let you know|wait)\b|i apologi[sz]e\b|"
+    r"(?:i.?m )?sorry\b|i.?m not (?:entirely |really |quite )?sure)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"[?？]|\b(?:please|want|need|(?:can|could|would|will) (?:you|we)|let.?s|but (?!i\b))\b", re.IGNORECASE
+)
+"""What makes a polite sentence more than one."""
 _APPROVAL = re.compile(
     r"\b(?:approved?|agreed|confirmed|go with|let.?s use|use exactly|exactly|call it|the title is|i choose|"
     r"we chose|sounds good|decided|decision|settled on|einverstanden|d.accord|de acuerdo)\b|同意|决定|確定|确定|批准",
@@ -47,7 +65,7 @@ _DECISION = re.compile(
     r"|决定|結論|结论",
     re.IGNORECASE,
 )
-_CANCELLED = re.compile(
+CANCELS = re.compile(
     r"\b(?:cancel(?:led|ed|s)?|abort|forget (?:about|it|the)|drop (?:the|that|this)|skip (?:the|that|this|it)|"
     r"never ?mind|no longer need(?:ed)?|stop (?:working|doing)|abandon(?:ed)?)\b|取消|不用了|中止|취소",
     re.IGNORECASE,
@@ -60,12 +78,26 @@ _FAILED_TEXT = re.compile(
 _ERROR_LINE = re.compile(
     r"error|exception|fail|fatal|denied|not found|no such|refused|invalid|cannot|timed? ?out|exit", re.IGNORECASE
 )
-_BARE_FAILURE = frozenset({"exit", "code", "exited", "status", "comman", "error", "failed", "failur", "output"})
+_BARE_FAILURE = frozenset(words("exit code exited status command error failed failure output"))
 _NOT_A_REQUEST = re.compile(
-    r"\s*(?:\[Request interrupted|<(?:command|local-command|system|bash)-|Caveat: The messages below)"
+    r"\s*(?:\[Request interrupted|<(?:command|local-command|system|bash)-|Caveat: The messages below|"
+    r"EXECUTION RESULT of \[|OBSERVATION:\s)"
 )
-_PROGRAM_BLOCKS = ("system-reminder", "ide_opened_file", "ide_selection")
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])[ \t]+|(?<=[。！？])|\n")
+"""What a program wrote in the user's place: its marks, and tool output where a model has no tool role."""
+_PROGRAM_BLOCKS = (
+    ("<system-reminder>", "</system-reminder>"),
+    ("<ide_opened_file>", "</ide_opened_file>"),
+    ("<ide_selection>", "</ide_selection>"),
+    ("--- START OF EXAMPLE ---", "--- END OF EXAMPLE ---"),
+)
+_REJECTED = re.compile(
+    r"user (?:doesn.t want to proceed|(?:has )?(?:rejected|denied|declined|cancell?ed|interrupted))|"
+    r"(?:rejected|denied|declined|cancell?ed|interrupted|aborted) by (?:the )?user",
+    re.IGNORECASE,
+)
+REJECTED = "the user declined, rejected or interrupted it"
+"""How a call is told that was not let through: no tool failed there, and each program has its own phrase for it."""
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!\be\.g\.)(?<!\bi\.e\.)[ \t]+|(?<=[。！？])|\n")
 _LIST_MARK = re.compile(r"[ \t>]*(?:(?:[-*•+]|\d{1,3}[.)])[ \t]+)?")
 _CODE_LINE = ("{", "}", "[{", "<", "|", "$ ", "//", "/*", "#!", "import ", "const ", "at ", "+ ", "diff ", '"')
 
@@ -82,13 +114,12 @@ def user_text(message: Message) -> str:
     text = message.text
     if len(text) > TEXT_CHARS_MAX:
         text = f"{text[: TEXT_CHARS_MAX // 2]}\n{text[-TEXT_CHARS_MAX // 2 :]}"
-    for name in _PROGRAM_BLOCKS:
-        text = _without_blocks(text, name)
+    for opening, closing in _PROGRAM_BLOCKS:
+        text = _without_blocks(text, opening, closing)
     return "" if _NOT_A_REQUEST.match(text) else text.strip()
 
 
-def _without_blocks(text: str, name: str) -> str:
-    opening, closing = f"<{name}>", f"</{name}>"
+def _without_blocks(text: str, opening: str, closing: str) -> str:
     kept: list[str] = []
     rest = text
     while opening in rest:
@@ -138,7 +169,8 @@ def _of_user(message: Message, text: str) -> Iterator[Segment]:
     asked = "\n".join(line for line in prose(text).split("\n") if not line.lstrip().startswith(_CODE_LINE))
     whole = " ".join((asked.strip() or text).split())
     request = clip_middle(whole, REQUEST_CHARS_MAX)
-    if len(words(request)) >= 2:
+    asks = not all(_is_pleasant(sentence) for sentence in sentences(whole)) and not only_cancels(whole)
+    if len(words(request)) >= 2 and asks:
         more = clip_middle(whole, REQUEST_WHOLE_CHARS_MAX) if request != whole else ""
         yield Segment("request", request, "goal", message.position, message.id, more)
     fenced = False
@@ -150,14 +182,25 @@ def _of_user(message: Message, text: str) -> Iterator[Segment]:
                 yield from _of_sentence(message, sentence)
 
 
+def only_cancels(text: str) -> bool:
+    """True for a short message that takes something back and asks for nothing: it is told as a decision."""
+    return len(words(text)) <= CANCEL_WORDS_MAX and all(CANCELS.search(sentence) for sentence in sentences(text))
+
+
+def _is_pleasant(sentence: str) -> bool:
+    """True for thanks, regrets and promises of the user: nothing is asked for, and nobody retells them."""
+    return _PLEASANT.match(sentence) is not None and _ASKS.search(sentence) is None
+
+
 def _of_sentence(message: Message, sentence: str) -> Iterator[Segment]:
-    if len(words(sentence)) < 1 or len(sentence) < 6:
-        return
+    told = len(words(sentence))
+    if told < 1 or len(sentence) < 6 or (told < 3 and sentence.endswith(":")):
+        return  # a heading binds nobody
     quoted = _APPROVAL.search(sentence) and _QUOTED.search(sentence)
     text = one_line(sentence, SENTENCE_CHARS_MAX)
-    if _CANCELLED.search(sentence):
+    if CANCELS.search(sentence):
         yield Segment("cancelled", text, "decisions", message.position, message.id)
-    elif quoted or (_CONSTRAINT.search(sentence) and not sentence.endswith(("?", "？"))):
+    elif quoted or (_CONSTRAINT.search(_OWN.sub(" ", sentence)) and not sentence.endswith(("?", "？"))):
         yield Segment("constraint", text, "constraints", message.position, message.id)
     elif _APPROVAL.search(sentence) and len(words(sentence)) >= 2:
         yield Segment("decision", text, "decisions", message.position, message.id)
@@ -179,7 +222,8 @@ def failures(messages: Sequence[Message]) -> Iterator[Segment]:
                 if failed(part):
                     if not _tells(part.text):
                         continue  # "exit code 1" alone: a search that found nothing, most of the time
-                    text = one_line(f"{name} ({about}){FAILED}{error_line(part.text)}", FAILURE_CHARS_MAX)
+                    why = REJECTED if _REJECTED.search(part.text[:400]) else error_line(part.text)
+                    text = one_line(f"{name} ({about}){FAILED}{why}", FAILURE_CHARS_MAX)
                     open_failures[key] = Segment("failure", text, "state", message.position, message.id)
                 else:
                     open_failures.pop(key, None)

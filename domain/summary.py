@@ -87,7 +87,7 @@ class Completion:
         object.__setattr__(self, "finish_reason", None if reason is None else str(reason)[:100])
 
 
-SegmentKind: TypeAlias = Literal["request", "constraint", "decision", "failure", "cancelled", "earlier"]
+SegmentKind: TypeAlias = Literal["request", "constraint", "decision", "failure", "cancelled", "earlier", "names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,8 @@ class Segment:
     """Something that a summary must represent (C5): its text, and the message that it comes from.
 
     ``text`` may be shortened (an ellipsis stands where it was); ``position`` is the log position of the source, or
-    None for an item of an earlier summary, which names its sources itself. ``section`` is where it belongs.
+    None for an item of an earlier summary, which names its sources itself. ``section`` is where it belongs. Of
+    ``names``, which are parted by commas, one is enough; all other kinds are represented by their words.
     """
 
     kind: SegmentKind

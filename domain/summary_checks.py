@@ -13,8 +13,9 @@ reason                      the summary ...
 ``raw_payload``             shares a run of 200 characters with a tool argument or result
 ``injected_instruction``    carries what reads as an instruction to the model and does not come from the user
 ``unknown_source``          names a source that it does not cover
+``foreign``                 names paths, identifiers or words that do not stand in what it covers: of another range
 ``prompt_echo``             repeats the instructions of the request
-``stale_pending``           lists as pending what was cancelled or what it also lists as completed
+``stale_pending``           lists as pending what was cancelled, ticked off, confirmed, or listed as completed too
 ``coverage_missing``        does not represent a required segment
 ==========================  =============================================================================
 """
@@ -26,10 +27,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
+from .grounding import holds_name, is_foreign
 from .segments import FAILED, sentences
+from .settling import is_over, over
 from .summary import (
     SECTIONS,
     Completion,
+    SectionId,
     Segment,
     Summary,
     SummaryRequest,
@@ -43,7 +47,7 @@ from .summary import (
     untagged,
     unwrapped,
 )
-from .summary_request import RAW_RUN_CHARS
+from .summary_request import RAW_RUN_CHARS, UNLISTED
 from .summary_safety import reads_as_instruction
 from .words import folded, negated, share, words
 
@@ -57,6 +61,9 @@ CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", 
 """Finish reasons of providers that mean an answer is not whole."""
 
 ECHO_CHARS = 100
+
+DECIDED_IN = frozenset({"goal", "constraints", "decisions", "facts"})
+"""Sections in which a decision stands in other words."""
 
 SHORT_REQUEST_WORDS = 24
 """Telling words of about 240 characters."""
@@ -102,6 +109,7 @@ def validate(
         *_echoes(body, request),
         *_injected(summary, request, injection),
         *_sources(text, request),
+        *(["foreign"] if is_foreign(summary, request, without=UNLISTED) else []),
         *_pending(summary, request),
         *(["coverage_missing"] if uncovered(summary, request.required) else []),
     ]
@@ -197,13 +205,13 @@ def _pending(summary: Summary, request: SummaryRequest) -> tuple[str, ...]:
     """Something cancelled or finished must never read as pending: agents start it again (anchors rank 3)."""
     usual = Counter(summary.lines)  # a phrase in many sections ("nothing to report") is no task
     done = [words(untagged(item)) for item in summary.of("completed") if usual[item] < 3]
-    cancelled = [words(s.text) for s in request.required if s.kind == "cancelled"]
+    ended = over(request.messages, request.required)
     for item in summary.of("pending"):
         pending = words(untagged(item))
         if len(pending) < 2:
             continue
         repeated = any(len(other) >= 3 and set(other) == set(pending) for other in done)
-        if repeated or any(share(pending, set(other)) >= 0.8 for other in cancelled if len(other) >= 2):
+        if repeated or is_over(item, ended):
             return ("stale_pending",)
     return ()
 
@@ -213,7 +221,7 @@ def _pending(summary: Summary, request: SummaryRequest) -> tuple[str, ...]:
 
 def uncovered(summary: Summary, required: Sequence[Segment]) -> tuple[Segment, ...]:
     """The required segments that ``summary`` does not represent (C5)."""
-    lines = [_Line(item) for item in summary.lines]
+    lines = [_Line(item, section.id) for section in SECTIONS for item in summary.of(section.id)]
     everything = frozenset(word for line in lines for word in line.words)
     cited = frozenset(position for line in lines for position in line.tags)
     named = frozenset(identity for line in lines for identity in line.ids)
@@ -221,9 +229,10 @@ def uncovered(summary: Summary, required: Sequence[Segment]) -> tuple[Segment, .
 
 
 class _Line:
-    __slots__ = ("ids", "negated", "tags", "text", "words")
+    __slots__ = ("ids", "negated", "section", "tags", "text", "words")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, section: SectionId) -> None:
+        self.section = section
         self.text = folded(text)
         self.tags = tags(text)
         self.ids = id_tags(text)
@@ -240,7 +249,7 @@ def _represented(
     tag): a pointer alone does not bind an agent. What an *earlier* summary kept needs the same, by its words. A
     *request*, *decision* or *failure* is represented by its tag, or by enough of its telling words; of a long request
     by enough words of all of it, or by one of its sentences, since a person retells its point; of a failure by what
-    went wrong alone, whatever the call was.
+    went wrong alone, whatever the call was. Of the *names* of a range one is enough.
     """
     wanted = words(untagged(segment.text))
     match segment.kind:
@@ -259,7 +268,13 @@ def _represented(
             if segment.kind == "failure":
                 why = words(untagged(segment.text.partition(FAILED)[2]))
                 return _enough(wanted, lines, 0.3) or (len(why) >= 2 and _enough(why, lines, 0.4))
+            if segment.kind == "decision":
+                # What was done tells what was decided only when it tells nearly all of it.
+                telling = [line for line in lines if line.section in DECIDED_IN]
+                return _enough(wanted, telling, 0.4) or _enough(wanted, lines, 0.7)
             return _enough(wanted, lines, 0.5)
+        case "names":
+            return any(holds_name(line.text, segment) for line in lines)
 
 
 def _binds(line: _Line, segment: Segment, wanted: list[str]) -> bool:

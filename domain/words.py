@@ -1,7 +1,7 @@
 """Which words of a text are telling, and how much of them another text carries: the measure of coverage (C5).
 
 Deliberately simple, so that a refusal can be understood: telling words are compared by their first letters
-(so that *builds* meets *building*), Chinese, Japanese and Korean by pairs of characters.
+without the usual endings (so that *builds* meets *building*), Chinese, Japanese and Korean by pairs of characters.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import unicodedata
 _WORD = re.compile(r"\w+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
 _STEM_CHARS = 6
+_ENDINGS = ("ings", "ing", "ed", "es", "s")
 
 _COMMON_WORDS = """
     a about above after again all also am an and any are as at back be because been before being both but by can
@@ -22,6 +23,8 @@ _COMMON_WORDS = """
     some something still such sure take tell than thank thanks that the their them then there these they thing things
     think this those though through to too two try under until up us use used using very want wants was way we well
     were what when where which while who why will with would yes yet you your yours
+    ill ive lets thats theres heres youre youll youve weve theyre isnt arent wasnt werent didnt havent hasnt hadnt
+    couldnt wouldnt shouldnt
     must never always dont don doesnt doesn cant won wont shall prefer avoid without ensure
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
@@ -52,13 +55,24 @@ def words(text: str) -> list[str]:
 def _pieces(word: str) -> list[str]:
     if _CJK.search(word) is None:
         short = len(word) < 3 and not (word.isdigit() and len(word) > 1)
-        return [] if short or word in _COMMON else [word[:_STEM_CHARS]]
+        return [] if short or word in _COMMON else [_stem(word)]
     pieces: list[str] = []
     for run in _CJK.findall(word):
         pieces.extend(run[i : i + 2] for i in range(len(run) - 1)) if len(run) > 1 else pieces.append(run)
     for rest in _CJK.split(word):
         pieces.extend(_pieces(rest) if rest else [])
     return pieces
+
+
+def _stem(word: str) -> str:
+    """The beginning of ``word`` without a usual English ending: build for builds and building, us for use and used."""
+    if word.isascii() and word.isalpha():
+        ending = next((e for e in _ENDINGS if word.endswith(e) and len(word) - len(e) >= 3), "")
+        word = word.removesuffix(ending)
+        if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiou":
+            word = word[:-1]  # dropped, drop
+        word = word.removesuffix("e") if len(word) > 3 else word
+    return word[:_STEM_CHARS]
 
 
 def negated(text: str) -> bool:

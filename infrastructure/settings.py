@@ -6,6 +6,7 @@ Precedence, strongest first: what is passed in Python, ``MINUTEBOOK_<FIELD>`` in
 
 from __future__ import annotations
 
+import errno
 import os
 import tomllib
 from collections.abc import Mapping
@@ -89,8 +90,8 @@ class Settings(BaseModel):
 
     secret_scanner: Literal["rules", "detect-secrets"] = Field(
         "rules",
-        description="Who looks for credentials in proposals and messages: our rules, or also the detectors of the "
-        "detect-secrets library (extra secrets) (D4).",
+        description="Who looks for credentials in messages and in every entry that comes in: our rules, or also the "
+        "detectors of the detect-secrets library (extra secrets) (D4).",
     )
 
     # --- messages, runs, store
@@ -227,9 +228,13 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings
 def _toml(path: Path, keys: tuple[str, ...]) -> dict[str, Any]:
     try:
         table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+            return {}
+        raise InputError(
+            f"{path.name} cannot be read: {error.strerror}; make it readable for you, or remove it", code="bad_setting"
+        ) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path.name} cannot be read: {error}; correct it or remove it", code="bad_setting") from error
     for key in keys:
         table = table.get(key, {}) if isinstance(table, dict) else {}

@@ -81,9 +81,17 @@ def upsert(table: Table, connection: Connection, *, add: Iterable[str] = ()) -> 
 
     Works on SQLite and PostgreSQL; give it rows that name every column.
     """
-    insert: Any = (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
+    made: dict[Any, Any] = table.info.setdefault("upserts", {})
+    key = (connection.dialect.name, frozenset(add))
+    if key not in made:
+        # Made once: putting the statement together costs more than running it (measured).
+        made[key] = _upsert(table, *key)
+    return made[key]
+
+
+def _upsert(table: Table, dialect: str, added: frozenset[str]) -> Any:
+    insert: Any = (sqlite if dialect == "sqlite" else postgresql).insert(table)
     keys = list(table.primary_key.columns)
-    added = frozenset(add)
     changed = {
         column.name: (column + insert.excluded[column.name]) if column.name in added else insert.excluded[column.name]
         for column in table.columns

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Protocol
 
 from ..catalogue import Finding
 from ..limits import MemoryLimits
@@ -27,7 +28,7 @@ from .markup import find_active_markup, find_hidden_markup, find_role_markers
 from .meaning import find_meaning
 from .size import find_document_size, find_floods, find_size
 
-__all__ = ["CHECKS", "check_document", "check_entry", "check_passage", "redact_credentials"]
+__all__ = ["CHECKS", "Check", "check_document", "check_entry", "check_passage", "checking", "redact_credentials"]
 
 CHECKS = ("size", "lines", "hidden", "homoglyphs", "markup", "meaning", "credentials", "duplicates", "document")
 """Names of the checks that every new entry passes; a revision's receipt lists them (D15)."""
@@ -42,6 +43,29 @@ def check_entry(text: str, source: Trust = "user", *, entry_chars_max: int = 1_0
     if sized := find_size(text, entry_chars_max=entry_chars_max):
         return sized
     return _entry(text, source)
+
+
+class Check(Protocol):
+    """Judges one entry as ``check_entry`` does: what every door of memory asks before it lets a text in."""
+
+    def __call__(self, text: str, source: Trust = "user", *, entry_chars_max: int = 1_000) -> tuple[Finding, ...]: ...
+
+
+def checking(redact: Callable[[str], tuple[str, int]], scanner: str) -> Check:
+    """``check_entry``, and then what a scanner named ``scanner`` takes for a secret besides (D4)."""
+    if redact is redact_credentials:
+        return check_entry
+
+    def check(text: str, source: Trust = "user", *, entry_chars_max: int = 1_000) -> tuple[Finding, ...]:
+        found = check_entry(text, source, entry_chars_max=entry_chars_max)
+        if len(text) > entry_chars_max or any(finding.code == "credential" for finding in found):
+            return found
+        if not redact(text)[1]:
+            return found
+        message = f"{scanner} takes it for a secret; keep it in a vault and note where it is"
+        return (*found, Finding(code="credential", message=message))
+
+    return check
 
 
 @lru_cache(maxsize=1_000)

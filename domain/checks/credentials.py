@@ -7,13 +7,35 @@ and references to variables by their form.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ..catalogue import Finding
+from .anchors import Anchors, Around, small_letters
 from .placeholders import PUBLISHED, entropy, is_cut, is_padded, is_placeholder
-from .spots import Runs, stretches
-from .token_shapes import shapes
+from .secret_patterns import (
+    ABOUT,
+    ALGORITHM,
+    ASSIGN,
+    BEARER,
+    BESIDE,
+    CARD,
+    CARD_CONTEXT,
+    CARD_NEAR,
+    CURL_USER,
+    DIGEST_BEFORE,
+    HEADER,
+    KEY_NAME,
+    NETRC,
+    PLAIN_KEYS,
+    PSEXEC,
+    SENTENCE,
+    SERVICE,
+    URL,
+)
+from .spots import Runs
+from .token_shapes import finders
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,106 +45,6 @@ class Secret:
     kind: str
     start: int
     stop: int
-
-
-_URL = re.compile(
-    r"[a-zA-Z][a-zA-Z0-9+.]{1,20}://([^\s:/@\"'<>?#]{0,100}):([^\s/\"'<>]{1,200})@([^\s/\"'<>,;)]{1,200})"
-)
-_CURL_USER = re.compile(
-    r"\bcurl\b[^\n]{0,300}?(?:\s-u|--user|--proxy-user)[ =]{1,3}[\"']?([^\s:\"']{1,60}):([^\s\"']{3,100})"
-)
-_HEADER = re.compile(
-    (
-        r"\b(?:authorization|x-[a-z-]{2,30}(?:key|token|auth)|api-?key|private-token"
-        r"|x-auth)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:(?:bearer|basic|token|apikey|key|digest"
-        r"|negotiate)\s{1,3})?([A-Za-z0-9+/=._~:-]{12,2000})"
-    ),
-    re.IGNORECASE,
-)
-_BEARER = re.compile(r"\b(?:bearer|basic)\s{1,3}([A-Za-z0-9+/=._~-]{16,2000})", re.IGNORECASE)
-_NETRC = re.compile(r"\bmachine\s{1,4}\S{1,100}\s{1,4}login\s{1,4}\S{1,100}\s{1,4}password\s{1,4}(\S{3,200})")
-_PSEXEC = re.compile(
-    (
-        r"(?:-u|/user:?|--username)[ =:]\S{1,60}\s{1,3}(?:-p|/p(?:ass(?:word)?)?:?"
-        r"|--password)[ =:]{0,2}[\"']?(\S{6,100})"
-    ),
-    re.IGNORECASE,
-)
-_SERVICE = re.compile(
-    r"\b(?:mysql|mariadb|postgres(?:ql)?|redis|mongo(?:db)?|oracle|mssql|clickhouse|rabbitmq|smtp|imap|ftp|ssh|ldap)"
-    r"[ \t:=：]{1,3}(?:[\w.-]{1,60}/){1,3}([A-Za-z]{3,30})/(\1[\w!@#$%^&*-]{0,20}\d[\w!@#$%^&*-]{0,20})(?![\w/.])",
-    re.IGNORECASE,
-)
-"""``MySQL host/database/user/user123``: a password made from the name before it, as people note them."""
-_CARD = re.compile(r"(?<![\d.-])(\d{4}[ -]?\d{4}[ -]?\d{4}[ -]?\d{3,4}|3[47]\d{2}[ -]?\d{6}[ -]?\d{5})(?![\d.-])")
-_CARD_CONTEXT = re.compile(
-    r"\b(?:exp(?:iry|ires|iration)?|cvc|cvv|cvc2|cvv2|valid (?:thru|until)|card|visa|mastercard|amex)\b", re.IGNORECASE
-)
-
-_PASSWORD_WORD = (
-    r"(?:pass(?:word|phrase|wd|code)|passwort|kennwort|mot de passe|contrase[nñ]a|senha|wachtwoord"
-    r"|парол\w{1,2}|密码|パスワード|pwd|pin code|secret|credential|login)"
-)
-_SENTENCE = re.compile(
-    (
-        rf"\b{_PASSWORD_WORD}(?:\s{{1,3}}(?:for|of|to|on|in|at|user|der|die|das|für|de|del"
-        rf"|pour)\s{{1,3}}[^\s.,;:]{{1,40}}){{0,3}}(?:\s{{1,3}}[^\s.,;:]{{1,30}}){{0,2}}\s{{0,3}}(?:\bis\b"
-        rf"|\bwas\b|\bist\b|\best\b|\bes\b|\bequals\b|\bset to\b|[:=→]|是|：|は)(?:\s{{1,3}}(?:now|set|still|just"
-        rf"|to|always|currently)){{0,3}}\s{{0,3}}([\"'`“]?)([^\s\"'`”]{{4,100}})"
-    ),
-    re.IGNORECASE,
-)
-_ASSIGNED_NAME = (
-    r"(?:pass(?:word|wd|phrase|code)?|pwd|pw|secret|token|credential|auth|api[ _.-]?key|access[ _.-]?key"
-    r"|private[ _.-]?key|signing[ _.-]?key|encryption[ _.-]?key|master[ _.-]?key|license[ _.-]?key"
-    r"|client[ _.-]?secret|app[ _.-]?secret|secret[ _.-]?key|account[ _.-]?key|shared[ _.-]?key|apikey"
-    r"|accesskey|secretkey|privatekey|connection[ _.-]?string|webhook)"
-)
-_ASSIGN = re.compile(
-    (
-        rf"({_ASSIGNED_NAME})s?[\w.-]{{0,24}}[\"'\]]{{0,2}}\s{{0,3}}(?:=>|:=|==|!=|=|:|,|\(|\bvalue="
-        rf"|>)\s{{0,4}}(?:new\s\w{{1,20}}\()?([\"'`]?)([^\s\"'`<>]{{6,2000}})"
-    ),
-    re.IGNORECASE,
-)
-_BESIDE = re.compile(
-    (
-        rf"({_ASSIGNED_NAME}|\bkey|private|access)\b[ _:=\"'-]{{1,4}}(?:(?:is|key|token|secret"
-        rf"|id|value|api|access|for|of|to|the|in|use|with|header"
-        rf"|base64)[ _:=\"'-]{{1,3}}){{0,4}}([A-Za-z0-9+/=._~-]{{12,600}})"
-    ),
-    re.IGNORECASE,
-)
-_KEY_NAME = re.compile(
-    r"\b([A-Za-z][\w.-]{1,40}?)[_ .-]?(?:key|KEY|Key|id|ID|sid|SID|hash|creds?"
-    r"|login)s?[\"'\]]{0,2}\s{0,2}(?:=>|=|:)\s{0,3}[\"'`]?([A-Za-z0-9+/=_~.-]{16,400})"
-)
-_PLAIN_KEYS = re.compile(
-    (
-        r"(?:primary|foreign|public|cache|sort|partition|idempotency|composite|hash|index|unique|dedup\w{0,3}"
-        r"|range|row|object|translation|i18n|storage|s3|map|dict|order|trace|span|request|session|user|account"
-        r"|commit|build|image|container|git|file|message|event|job|run|task|issue|ticket|project|tenant|client"
-        r"|customer|device|node|digest|sha\d{0,3}|md5|check\w{0,3}|integrity|etag|correlation|fingerprint"
-        r"|thumbprint|host|known|gpg|pgp|ssh-rsa|block|tx|transaction|content|version|document|entity|record"
-        r"|key|group|artifact|page|channel|team|org|workspace)[_ .-]?$"
-    ),
-    re.IGNORECASE,
-)
-_ALGORITHM = re.compile(
-    (
-        r"^(?:base-?(?:16|32|58|64|85)|sha-?\d{1,3}|md5|argon2\w{0,2}|bcrypt|scrypt|pbkdf2|aes-?\d{0,3}"
-        r"|rsa-?\d{0,4}|ed25519|oauth-?2|utf-?8|x\.?509|hs256|rs256|es256|http/?\d?|tls-?1|v\d|\d{1,4}(?:st|nd"
-        r"|rd|th)?$|\d{1,4}[- ]?(?:char|day|hour|min|bit|sec|byte|month|digit|week))"
-    ),
-    re.IGNORECASE,
-)
-_DIGEST_BEFORE = re.compile(
-    (
-        r"(?:sha-?\d{1,3}|md5|digest|checksum|integrity|hash|commit|revision|etag|blake\w{1,4}"
-        r"|fingerprint)[\s:=\"'-]{1,4}$"
-    ),
-    re.IGNORECASE,
-)
 
 
 def find_credentials(text: str) -> tuple[Finding, ...]:
@@ -150,10 +72,9 @@ def redact_credentials(text: str) -> tuple[str, int]:
 
 def secrets(text: str) -> tuple[Secret, ...]:
     """Every secret in a text, from left to right, without overlap; the longer of two that overlap wins."""
-    found = [*_shaped(text)]
-    for start, stop in stretches(text):
-        found += [*_spoken(text, start, stop), *_named(text, start, stop)]
-    found.sort(key=lambda s: (s.start, -s.stop))
+    found = [*_shaped(text), *_blocks(text), *_worded(text)]
+    # Of two kinds at the same place the one that says more stays.
+    found.sort(key=lambda s: (s.start, -s.stop, s.kind == "named_value"))
     kept: list[Secret] = []
     for secret in found:
         if is_cut(text, secret.stop):
@@ -167,37 +88,70 @@ def secrets(text: str) -> tuple[Secret, ...]:
 
 
 def _shaped(text: str) -> Iterator[Secret]:
+    """What is certain by its form: tokens, and passwords in URLs. No space is in them."""
     runs = Runs(text)
-    for kind, pattern in shapes():
-        if kind in ("private_key", "session_cookie"):
-            # The two whose secret has spaces in it.
-            if any(word in text for word in (("KEY", "PuTTY") if kind == "private_key" else ("ookie",))):
-                yield from (
-                    Secret(kind, *match.span())
-                    for match in pattern.finditer(text)
-                    if (_has_body(match[0]) if kind == "private_key" else not _drawn(match[0]))
-                )
-            continue
-        for match, shift in runs.find(pattern):
+    for finder in finders():
+        for kind, match in finder.find(runs.text):
             if not (match[0] in PUBLISHED or _drawn(match[0])):
-                yield Secret(kind, match.start() + shift, match.end() + shift)
-    for match, shift in runs.find(_URL) if "://" in text else ():
+                yield _moved(runs, kind, match)
+    for _, match in _URLS.find(runs.text):
         user, password, host = match[1], match[2].rpartition("@")[2] or match[2], match[3]
         if not (is_placeholder(password) or (password == user and _is_local(host))):
-            yield Secret("url_password", match.start(2) + shift, match.end(2) + shift)
-    for match in _CARD.finditer(text) if _CARD_CONTEXT.search(text) else ():
-        digits = re.sub(r"\D", "", match[0])
-        near = text[max(0, match.start() - 60) : match.end() + 60]
-        if digits not in PUBLISHED and _CARD_CONTEXT.search(near) and len(set(digits)) > 1 and _luhn(digits):
-            yield Secret("payment_card", *match.span())
+            yield _moved(runs, "url_password", match, 2)
 
 
-_KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{16}|User-Key-File|AGE-SECRET")
+def _moved(runs: Runs, kind: str, match: re.Match[str], group: int = 0) -> Secret:
+    shift = runs.shift(match.start())
+    return Secret(kind, match.start(group) + shift, match.end(group) + shift)
 
 
-def _has_body(block: str) -> bool:
-    """A key between its lines; the lines alone stand in every manual."""
-    return _KEY_BODY.search(block.replace("PRIVATE KEY", "")) is not None
+_KEY_BEGIN = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-[23]:|AGE-SECRET-KEY-1[0-9A-Z]{58}"
+)
+_KEY_CHARS_MAX = 20_000
+_HEAD_CHARS = 2_000
+"""Of a block that are looked at for a key: before it stand a few lines of headers."""
+_COOKIE = re.compile(r"\b(?:Set-)?Cookie: ?[^\n]{0,200}(?:sess\w{0,12}|sid|auth\w{0,12}|token)=[A-Za-z0-9%._-]{16,400}")
+
+
+def _blocks(text: str) -> Iterator[Secret]:
+    """Keys of several lines and lines of cookies: their secret has spaces in it."""
+    at, end = 0, -1
+    while begin := _KEY_BEGIN.search(text, at):
+        at = stop = begin.end()
+        if begin[0].startswith("-"):
+            if end < stop:
+                # Looked for once however many beginnings stand before it.
+                end = text.find("-----END", stop)
+                end = len(text) if end < 0 else end
+            if end - stop > _KEY_CHARS_MAX or not _has_body(text, stop):
+                continue
+            at = stop = min(end + 8, len(text))
+        yield Secret("private_key", begin.start(), stop)
+    if "Cookie:" in text:
+        for match in _COOKIE.finditer(text):
+            if not _drawn(match[0]):
+                yield Secret("session_cookie", *match.span())
+
+
+def _cards(text: str, near: list[int]) -> Iterator[Secret]:
+    """Numbers of payment cards near a word that speaks of one."""
+    done = 0
+    for place in near:
+        for match in CARD.finditer(text, max(done, place - CARD_NEAR), place + CARD_NEAR):
+            done = match.end()
+            digits = re.sub(r"\D", "", match[0])
+            if digits not in PUBLISHED and len(set(digits)) > 1 and _luhn(digits):
+                yield Secret("payment_card", *match.span())
+
+
+_KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{16}")
+
+
+def _has_body(text: str, at: int) -> bool:
+    """A key after its first line; the lines alone stand in every manual."""
+    line = text.find("-----", at, at + _HEAD_CHARS)
+    return _KEY_BODY.search(text, at, line if line >= 0 else at + _HEAD_CHARS) is not None
 
 
 def _drawn(token: str) -> bool:
@@ -228,63 +182,115 @@ def _luhn(digits: str) -> bool:
     return total % 10 == 0
 
 
-def _spoken(text: str, start: int, stop: int) -> Iterator[Secret]:
-    """Passwords in commands, headers and sentences."""
-    for kind, pattern, group in (
-        ("basic_auth", _CURL_USER, 2),
-        ("authorization", _HEADER, 1),
-        ("authorization", _BEARER, 1),
-        ("password", _NETRC, 1),
-        ("password", _SERVICE, 2),
-        ("password", _PSEXEC, 1),
+def _worded(text: str) -> Iterator[Secret]:
+    """Passwords in commands, headers and sentences, and values beside a name that says they are secret."""
+    view = small_letters(text)
+    cards: list[int] = []
+    for kind, match in _WORDED.find(text, view):
+        if kind == "payment_card":
+            cards.append(match.start())
+        elif (secret := _JUDGED[kind](text, match)) is not None:
+            yield secret
+    for _, match in _KEYS.find(text, view):
+        if (secret := _beside_key(text, match)) is not None:
+            yield secret
+    yield from _cards(text, cards)
+
+
+def _by_value(kind: str, group: int) -> Judge:
+    """A pattern that leaves little doubt: only placeholders pass, and words that are no random value."""
+
+    def judge(text: str, match: re.Match[str]) -> Secret | None:
+        value = match[group]
+        if (kind == "authorization" and not _is_random(value, least=12)) or is_placeholder(value):
+            return None
+        return Secret(kind, *match.span(group))
+
+    return judge
+
+
+def _in_sentence(text: str, match: re.Match[str]) -> Secret | None:
+    value = match[2].rstrip(".,;:)")
+    if not _is_password(value, quoted=bool(match[1])):
+        return None
+    return Secret("password", match.start(2), match.start(2) + len(value))
+
+
+def _assigned(text: str, match: re.Match[str]) -> Secret | None:
+    value = match[3].rstrip(".,;:)]}")
+    is_secret = _is_random(value, least=16) or (
+        not ABOUT.match(text, match.end(1))
+        and match[1].lower().startswith(("pass", "pwd", "pw", "secret", "client"))
+        and _is_password(value, quoted=bool(match[2]))
+    )
+    if not is_secret or ALGORITHM.match(value) or text[match.end(1) : match.end(1) + 1] in "([":
+        return None
+    return None if is_placeholder(match[3]) else Secret("named_value", match.start(3), match.start(3) + len(value))
+
+
+def _beside_name(text: str, match: re.Match[str]) -> Secret | None:
+    value = match[2].rstrip(".,;:")
+    if (
+        _is_random(value, least=16)
+        and not is_placeholder(value)
+        and not _is_digest(text, match.start(2))
+        and _speaks_of_secret(text, match)
     ):
-        for match in pattern.finditer(text, start, stop):
-            value = match[group]
-            if not is_placeholder(value) and (kind != "authorization" or _is_random(value, least=12)):
-                yield Secret(kind, *match.span(group))
-    for match in _SENTENCE.finditer(text, start, stop):
-        value = match[2].rstrip(".,;:)")
-        if _is_password(value, quoted=bool(match[1])):
-            yield Secret("password", match.start(2), match.start(2) + len(value))
+        return Secret("named_value", match.start(2), match.start(2) + len(value))
+    return None
 
 
-def _named(text: str, start: int, stop: int) -> Iterator[Secret]:
-    """Values beside a name that says they are secret."""
-    for match in _ASSIGN.finditer(text, start, stop):
-        value = match[3].rstrip(".,;:)]}")
-        if is_placeholder(match[3]) or _ALGORITHM.match(value) or text[match.end(1) : match.end(1) + 1] in "([":
-            continue
-        word = match[1].lower()
-        if _is_random(value, least=16) or (
-            word.startswith(("pass", "pwd", "pw", "secret", "client")) and _is_password(value, quoted=bool(match[2]))
-        ):
-            yield Secret("named_value", match.start(3), match.start(3) + len(value))
-    for match in _BESIDE.finditer(text, start, stop):
-        value = match[2].rstrip(".,;:")
-        if (
-            _is_random(value, least=16)
-            and not is_placeholder(value)
-            and not _is_digest(text, match.start(2))
-            and _speaks_of_secret(text, match)
-        ):
-            yield Secret("named_value", match.start(2), match.start(2) + len(value))
-    for match in _KEY_NAME.finditer(text, start, stop):
-        value = match[2].rstrip(".,;:")
-        if _PLAIN_KEYS.search(match[1]) or is_placeholder(value) or not _is_random(value, least=20):
-            continue
-        if not _is_digest(text, match.start(2)) and "key" in text[match.end(1) : match.start(2)].lower():
-            yield Secret("named_value", match.start(2), match.start(2) + len(value))
+def _beside_key(text: str, match: re.Match[str]) -> Secret | None:
+    value = match[2].rstrip(".,;:")
+    if not _is_random(value, least=20) or PLAIN_KEYS.search(match[1]) or is_placeholder(value):
+        return None
+    if _is_digest(text, match.start(2)) or "key" not in text[match.end(1) : match.start(2)].lower():
+        return None
+    return Secret("named_value", match.start(2), match.start(2) + len(value))
+
+
+Judge: TypeAlias = "Callable[[str, re.Match[str]], Secret | None]"
+"""Decides on one match: the secret in it, or none."""
+
+_JUDGED: dict[str, Judge] = {
+    "curl": _by_value("basic_auth", 2),
+    "header": _by_value("authorization", 1),
+    "bearer": _by_value("authorization", 1),
+    "netrc": _by_value("password", 1),
+    "service": _by_value("password", 2),
+    "psexec": _by_value("password", 1),
+    "sentence": _in_sentence,
+    "assigned": _assigned,
+    "beside": _beside_name,
+}
+_WORDED = Anchors(
+    [
+        ("curl", CURL_USER),
+        ("header", HEADER),
+        ("bearer", BEARER),
+        ("netrc", NETRC),
+        ("service", SERVICE),
+        ("psexec", PSEXEC),
+        ("sentence", SENTENCE),
+        ("assigned", ASSIGN),
+        ("beside", BESIDE),
+        ("payment_card", CARD_CONTEXT),
+    ],
+    small=True,
+)
+_KEYS = Around("key", KEY_NAME, re.compile("key"), 44, 420)
+_URLS = Around("url", URL, re.compile("://"), 21, 410)
 
 
 def _speaks_of_secret(text: str, match: re.Match[str]) -> bool:
     """*key*, *private* and *access* alone say little: then the word before must not be that of a plain key."""
     if match[1].lower() not in {"key", "private", "access"}:
         return True
-    return match[1].lower() == "key" and not _PLAIN_KEYS.search(text[max(0, match.start(1) - 20) : match.start(1)])
+    return match[1].lower() == "key" and not PLAIN_KEYS.search(text[max(0, match.start(1) - 20) : match.start(1)])
 
 
 def _is_digest(text: str, at: int) -> bool:
-    return _DIGEST_BEFORE.search(text, max(0, at - 24), at) is not None
+    return DIGEST_BEFORE.search(text, max(0, at - 24), at) is not None
 
 
 def _is_password(value: str, *, quoted: bool) -> bool:
@@ -292,7 +298,7 @@ def _is_password(value: str, *, quoted: bool) -> bool:
     if (
         len(value) < 5
         or is_placeholder(value)
-        or _ALGORITHM.match(value)
+        or ALGORITHM.match(value)
         or "/" in value[:2]
         or value[0] in ",;"
         or value.endswith(("()", "?"))

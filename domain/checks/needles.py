@@ -34,40 +34,50 @@ _GRAM = 3
 class Needles:
     """Words of which one stands in every text that matches, by their first characters; short ones by themselves."""
 
-    __slots__ = ("_beginnings", "_by_gram", "words")
+    __slots__ = ("_by_gram", "_grams", "_short", "beginnings", "words")
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = tuple(sorted(words))
         self._by_gram: dict[str, list[str]] = {}
+        self._short = tuple(word for word in self.words if len(word) < _GRAM)
         for word in self.words:
-            self._by_gram.setdefault(word[:_GRAM] if len(word) > _GRAM else word, []).append(word)
-        whole = all(len(word) >= _GRAM for word in self.words)
-        self._beginnings = frozenset(self._by_gram) if whole else None
+            if len(word) >= _GRAM:
+                self._by_gram.setdefault(word[:_GRAM], []).append(word)
+        self._grams = frozenset(self._by_gram)
+        self.beginnings = None if self._short else self._grams
+        """None: a word is too short to have one."""
 
     def occur(self, text: str, grams: frozenset[str]) -> bool:
-        if self._beginnings is None:
-            return any(word in text for word in self.words)
-        if self._beginnings.isdisjoint(grams):
+        for word in self._short:
+            if word in text:
+                return True
+        if self._grams.isdisjoint(grams):
             return False
-        return any(word in text for gram in self._beginnings & grams for word in self._by_gram[gram])
+        return any(word in text for gram in self._grams & grams for word in self._by_gram[gram])
 
 
 class Sieve:
     """A pattern that is compiled and run only where the words stand that it needs."""
 
-    __slots__ = ("_compiled", "_needles", "source")
+    __slots__ = ("_beginnings", "_compiled", "_needles", "source")
 
     def __init__(self, source: str) -> None:
         self.source: Final = source
         self._needles: tuple[Needles, ...] | None = None
+        self._beginnings: tuple[frozenset[str], ...] = ()
         self._compiled: re.Pattern[str] | None = None
 
     def may_match(self, text: str) -> bool:
         if self._needles is None:
             self._needles = needles_of(self.source)
+            # First the beginnings alone: of most patterns none is there, and that is one look at a set.
+            self._beginnings = tuple(each.beginnings for each in self._needles if each.beginnings is not None)
         if not self._needles:
             return True
         grams = _grams(text)
+        for beginnings in self._beginnings:
+            if beginnings.isdisjoint(grams):
+                return False
         return all(needles.occur(text, grams) for needles in self._needles)
 
     @property
@@ -172,3 +182,65 @@ def _branch(branches: list[tuple[Words, list[Words]]]) -> tuple[Words, list[Word
     best = [max(_useful([*inside, words]), key=_worth, default=None) for words, inside in branches]
     held = [words for words in best if words is not None]
     return None, ([frozenset().union(*held)] if len(held) == len(best) else [])
+
+
+# --- how a match begins
+
+_BEGINNINGS_MAX = 200
+
+
+def beginnings_of(pattern: re.Pattern[str], letters: int) -> frozenset[str]:
+    """Words of at most so many letters of which every match begins with one; empty: nobody can say."""
+    if _parser is None:
+        return frozenset()
+    found = _beginnings(_parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG), letters)
+    return frozenset(word[:letters] for word, _ in found) if len(found) <= _BEGINNINGS_MAX else frozenset()
+
+
+Beginnings: TypeAlias = "list[tuple[str, bool]]"
+"""Words, each with whether the pattern is known to go on right after it."""
+
+
+def _beginnings(tree: Any, letters: int) -> Beginnings:
+    found: Beginnings = [("", True)]
+    for op, args in tree:
+        growing = [word for word, goes_on in found if goes_on and len(word) < letters]
+        if not growing or len(found) > _BEGINNINGS_MAX:
+            break
+        if op in _NO_ROOM:
+            continue
+        steps = _first(op, args, letters)
+        found = [pair for pair in found if not pair[1] or len(pair[0]) >= letters]
+        found += [(word + step, goes_on) for word in growing for step, goes_on in steps]
+    return found
+
+
+def _first(op: Any, args: Any, letters: int) -> Beginnings:
+    if op is _codes.LITERAL:
+        return [(chr(args), True)]
+    if op is _codes.IN:
+        return _letters(args)
+    if op is _codes.SUBPATTERN:
+        return _beginnings(args[-1], letters)
+    if op is _codes.BRANCH:
+        return [pair for branch in args[1] for pair in _beginnings(branch, letters)]
+    if op in _REPEATS:
+        low, high, tree = args
+        once = _beginnings(tree, letters)
+        if (low, high) == (0, 1):
+            return [("", True), *once]
+        if low:
+            return [(word, goes_on and high == 1) for word, goes_on in once]
+    return [("", False)]
+
+
+def _letters(args: Any) -> Beginnings:
+    found: list[str] = []
+    for kind, value in args:
+        if kind is _codes.LITERAL:
+            found.append(chr(value))
+        elif kind is _codes.RANGE and value[1] - value[0] < 10:
+            found += map(chr, range(value[0], value[1] + 1))
+        else:
+            return [("", False)]
+    return [(letter, True) for letter in found] if len(found) <= 10 else [("", False)]

@@ -61,7 +61,11 @@ _YOURS = re.compile(
 """Somewhere in a value: what a template says of itself."""
 _NO_USER = re.compile(r"^[a-z][a-z0-9+.]{1,20}://[^@\s]{1,300}$")
 _PATH = re.compile(r"^/?[a-z@_][\w.@-]{0,40}(?:/[a-z@_:][\w.@:-]{0,40}){1,12}(?:#\w{1,40})?$")
-_CUT = re.compile(r"^[\w/+=-]{0,4}(?:\.{2}|…|\[redacted|<redacted|\(redacted)", re.IGNORECASE)
+_CUT = re.compile(r"^[\w/+=-]{0,4}(?:\.{2}|…|[*#•]{3}|\[redacted|<redacted|\(redacted)", re.IGNORECASE)
+
+
+_WORDS_CHARS_MAX = 200
+"""Nobody puts a placeholder of more than that together from words."""
 
 
 def entropy(text: str) -> float:
@@ -82,8 +86,9 @@ def is_placeholder(value: str) -> bool:
         return True
     if _YOURS.search(bare) or _NO_USER.match(bare) or _PATH.match(bare):
         return True
-    words = re.sub(r"[^A-Za-z]+", "", bare)
-    return not any(map(str.isdigit, bare)) and _is_words(words)
+    if len(bare) > _WORDS_CHARS_MAX or any(map(str.isdigit, bare)):
+        return False
+    return _is_words(re.sub(r"[^A-Za-z]+", "", bare))
 
 
 def is_cut(text: str, stop: int) -> bool:

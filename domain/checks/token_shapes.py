@@ -6,6 +6,8 @@ import re
 from functools import cache
 from typing import Final
 
+from .anchors import Anchors, Around
+
 _B = r"(?<![A-Za-z0-9_])"
 """Not in the middle of a longer word."""
 _E = r"(?![A-Za-z0-9_])"
@@ -13,18 +15,10 @@ _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F
 
 _SHAPES: Final[tuple[tuple[str, str], ...]] = (
     (
-        "private_key",
-        (
-            r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]{8,20000}?(?:-----END|$)"
-            r"|PuTTY-User-Key-File-[23]:|AGE-SECRET-KEY-1[0-9A-Z]{58}"
-        ),
-    ),
-    (
         "aws_key",
         (
             rf"{_B}(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9]|AGPA|AIDA|AROA|AIPA|ANPA|ANVA)[A-Z0-9]{{16}}{_E}"
-            rf"|{_B}ABSK[A-Za-z0-9+/]{{100,300}}={{0,2}}|amzn\.mws\.{_UUID}"
-            rf"|bedrock-api-key-[A-Za-z0-9+/=]{{20,400}}"
+            rf"|{_B}ABSK[A-Za-z0-9+/]{{100,300}}={{0,2}}"
         ),
     ),
     ("github_token", rf"{_B}(?:gh[pousr]_[A-Za-z0-9]{{36,255}}|github_pat_[A-Za-z0-9_]{{36,255}}){_E}"),
@@ -40,17 +34,6 @@ _SHAPES: Final[tuple[tuple[str, str], ...]] = (
         (
             rf"{_B}xox[a-z]-[A-Za-z0-9-]{{12,300}}|{_B}xoxe\.xox[bp]-\d-[A-Za-z0-9]{{100,300}}"
             rf"|{_B}xoxe-\d-[A-Za-z0-9]{{60,300}}|{_B}xapp-\d-[A-Z0-9]{{8,14}}-\d{{8,16}}-[a-f0-9]{{40,80}}"
-        ),
-    ),
-    (
-        "webhook",
-        (
-            r"hooks\.slack\.com/(?:services|workflows"
-            r"|triggers)/[A-Za-z0-9]{6,16}/[A-Za-z0-9]{6,20}/[A-Za-z0-9/]{12,80}"
-            r"|discord(?:app)?\.com/api/webhooks/\d{16,20}/[\w-]{50,90}"
-            r"|outlook\.office(?:365)?\.com/webhook/[0-9a-f-]{36}@|webhook\.office\.com/webhookb2/[0-9a-f-]{36}@"
-            r"|hooks\.zapier\.com/hooks/catch/\d{4,12}/\w{6,12}"
-            r"|chat\.googleapis\.com/v1/spaces/[\w-]{8,20}/messages\?key="
         ),
     ),
     ("stripe_key", rf"{_B}(?:[sr]k_(?:live|test|prod)_[A-Za-z0-9]{{10,250}}|whsec_[A-Za-z0-9+/=]{{24,80}})"),
@@ -107,23 +90,11 @@ _SHAPES: Final[tuple[tuple[str, str], ...]] = (
     (
         "mail_key",
         (
-            rf"{_B}[0-9a-f]{{32}}-us\d{{1,2}}{_E}|{_B}xkeysib-[a-f0-9]{{64}}-\w{{16}}|{_B}key-[0-9a-f]{{32}}{_E}"
+            rf"{_B}xkeysib-[a-f0-9]{{64}}-\w{{16}}|{_B}key-[0-9a-f]{{32}}{_E}"
             rf"|{_B}(?:md-|mlsn\.)[A-Za-z0-9]{{22,80}}{_E}|{_B}re_[A-Za-z0-9]{{8}}_[A-Za-z0-9]{{20,30}}{_E}"
-            rf"|{_B}[0-9a-f]{{32}}-[0-9a-f]{{8}}-[0-9a-f]{{8}}{_E}"
         ),
     ),
     ("twilio_key", rf"{_B}(?:SK|AC)[0-9a-f]{{32}}{_E}"),
-    ("telegram_token", rf"{_B}\d{{8,10}}:AA[\w-]{{32,36}}{_E}"),
-    ("discord_token", rf"{_B}[MNO][A-Za-z\d_-]{{23,27}}\.[\w-]{{6}}\.[\w-]{{27,40}}{_E}"),
-    (
-        "azure_key",
-        (
-            rf"(?:AccountKey|SharedAccessKey|SharedAccessSignature|Secret)=[A-Za-z0-9+/%]{{40,120}}={{0,2}}"
-            rf"|{_B}[a-zA-Z0-9_~.-]{{3}}\dQ~[a-zA-Z0-9_~.-]{{31,34}}|[?&]sig=[A-Za-z0-9%+/]{{40,80}}"
-            rf"|{_B}[A-Za-z0-9]{{52,80}}AZDO[A-Za-z0-9]{{4}}{_E}|{_B}[A-Za-z0-9+/]{{30,90}}(?:\+ASt|\+AMC|\+ARm"
-            rf"|AzFu|AzCa|ACDb|AzSe)[A-Za-z0-9+/]{{5,6}}={{0,2}}"
-        ),
-    ),
     (
         "cloud_token",
         (
@@ -143,7 +114,6 @@ _SHAPES: Final[tuple[tuple[str, str], ...]] = (
         "vault_token",
         (
             rf"{_B}(?:hv[sbr]\.[A-Za-z0-9_-]{{24,300}}|[sbr]\.[A-Za-z0-9]{{24}}{_E}"
-            rf"|[A-Za-z0-9]{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,70}}"
             rf"|A3-[A-Z0-9]{{6}}-[A-Z0-9]{{6}}-[A-Z0-9]{{5}}-[A-Z0-9]{{5}}-[A-Z0-9]{{5}}-[A-Z0-9]{{5}}"
             rf"|A3-[A-Z0-9]{{6}}-[A-Z0-9]{{11}}-[A-Z0-9]{{5}}-[A-Z0-9]{{5}}-[A-Z0-9]{{5}})"
         ),
@@ -155,7 +125,7 @@ _SHAPES: Final[tuple[tuple[str, str], ...]] = (
             rf"|ATOA[A-Za-z0-9]{{20,80}}|shp(?:ss|at|ca|pa|ua|tka)_[A-Za-z0-9]{{32,40}}|sq0(?:atp|csp"
             rf"|idp)-[\w-]{{20,60}}|EAAA[\w-]{{56,64}}|EAA[A-Za-z0-9]{{1,3}}[A-Za-z0-9]{{80,300}}"
             rf"|secret_[A-Za-z0-9]{{43}}|ntn_\d{{11}}[A-Za-z0-9]{{32,40}}|PMAK-[a-f0-9]{{24}}-[a-f0-9]{{34}}"
-            rf"|NR(?:AK|AA|RA|II|IQ|JS|BR)-[\w-]{{20,50}}|[0-9a-f]{{36}}NRAL|px-(?:dep|api)-{_UUID}"
+            rf"|NR(?:AK|AA|RA|II|IQ|JS|BR)-[\w-]{{20,50}}|px-(?:dep|api)-{_UUID}"
             rf"|sntry[su]_[A-Za-z0-9+/=_-]{{60,400}}|(?<!\.)ico-[A-Za-z0-9]{{32}}|sgp_(?:[A-Fa-f0-9]{{16}}_|local_"
             rf"|[A-Fa-f0-9]{{16}}_local_)?[A-Fa-f0-9]{{40}}|slk_[a-f0-9]{{64}}|squ_[a-f0-9]{{40}}"
             rf"|sq[pa]_[a-f0-9]{{40}}|rdme_[a-z0-9]{{70}}|phx_[\w-]{{40,50}}|phc_[\w-]{{40,50}}|API-[A-Z0-9]{{26}}{_E}"
@@ -172,6 +142,29 @@ _SHAPES: Final[tuple[tuple[str, str], ...]] = (
             rf"|zpka_\w{{20,60}})"
         ),
     ),
+)
+"""Each begins with letters of its own, at the beginning of a word."""
+
+_ANYWHERE: Final[tuple[tuple[str, str], ...]] = (
+    ("aws_key", rf"amzn\.mws\.{_UUID}|bedrock-api-key-[A-Za-z0-9+/=]{{20,400}}"),
+    (
+        "webhook",
+        (
+            r"hooks\.slack\.com/(?:services|workflows"
+            r"|triggers)/[A-Za-z0-9]{6,16}/[A-Za-z0-9]{6,20}/[A-Za-z0-9/]{12,80}"
+            r"|discord(?:app)?\.com/api/webhooks/\d{16,20}/[\w-]{50,90}"
+            r"|outlook\.office(?:365)?\.com/webhook/[0-9a-f-]{36}@|webhook\.office\.com/webhookb2/[0-9a-f-]{36}@"
+            r"|hooks\.zapier\.com/hooks/catch/\d{4,12}/\w{6,12}"
+            r"|chat\.googleapis\.com/v1/spaces/[\w-]{8,20}/messages\?key="
+        ),
+    ),
+    (
+        "azure_key",
+        (
+            r"(?:AccountKey|SharedAccessKey|SharedAccessSignature|Secret)=[A-Za-z0-9+/%]{40,120}={0,2}"
+            r"|[?&]sig=[A-Za-z0-9%+/]{40,80}"
+        ),
+    ),
     (
         "password_hash",
         (
@@ -179,14 +172,46 @@ _SHAPES: Final[tuple[tuple[str, str], ...]] = (
             r"|\$krb5\w{2,8}\$\d{1,2}\$"
         ),
     ),
-    (
-        "session_cookie",
-        r"\b(?:Set-)?Cookie: ?[^\n]{0,200}(?:sess\w{0,12}|sid|auth\w{0,12}|token)=[A-Za-z0-9%._-]{16,400}",
-    ),
 )
+"""The same, but in the middle of a word too."""
+
+_MIDDLES: Final[tuple[tuple[str, str, str, int, int], ...]] = (
+    ("mail_key", rf"{_B}[0-9a-f]{{32}}-us\d{{1,2}}{_E}", r"-us", 32, 3),
+    ("mail_key", rf"{_B}[0-9a-f]{{32}}-[0-9a-f]{{8}}-[0-9a-f]{{8}}{_E}", r"-[0-9a-f]{8}-", 32, 9),
+    ("telegram_token", rf"{_B}\d{{8,10}}:AA[\w-]{{32,36}}{_E}", r":AA", 10, 37),
+    ("discord_token", rf"{_B}[MNO][A-Za-z\d_-]{{23,27}}\.[\w-]{{6}}\.[\w-]{{27,40}}{_E}", r"\.[\w-]{6}\.", 28, 41),
+    ("azure_key", rf"{_B}[a-zA-Z0-9_~.-]{{3}}\dQ~[a-zA-Z0-9_~.-]{{31,34}}", r"Q~", 4, 34),
+    ("azure_key", rf"{_B}[A-Za-z0-9]{{52,80}}AZDO[A-Za-z0-9]{{4}}{_E}", r"AZDO", 80, 5),
+    (
+        "azure_key",
+        rf"{_B}[A-Za-z0-9+/]{{30,90}}(?:\+ASt|\+AMC|\+ARm|AzFu|AzCa|ACDb|AzSe)[A-Za-z0-9+/]{{5,6}}={{0,2}}",
+        r"\+(?:ASt|AMC|ARm)|A(?:z(?:Fu|Ca|Se)|CDb)",
+        90,
+        8,
+    ),
+    ("vault_token", rf"{_B}[A-Za-z0-9]{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,70}}", r"\.atlasv1\.", 14, 70),
+    ("service_token", rf"{_B}[0-9a-f]{{36}}NRAL", r"NRAL", 36, 0),
+)
+"""Kind and pattern, the letters in the middle that tell it, and how far it may reach before and after them."""
 
 
 @cache
 def shapes() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Kind and pattern, the certain ones first; compiled at the first use."""
-    return tuple((kind, re.compile(source)) for kind, source in _SHAPES)
+    """Kind and pattern of each, compiled at the first use."""
+    plain = (*_SHAPES, *_ANYWHERE, *(each[:2] for each in _MIDDLES))
+    return tuple((kind, re.compile(source)) for kind, source in plain)
+
+
+@cache
+def finders() -> tuple[Anchors | Around, ...]:
+    """All of it as few searches that go through a text once each."""
+    beginning = [(kind, re.compile(source)) for kind, source in _SHAPES]
+    anywhere = [(kind, re.compile(source)) for kind, source in _ANYWHERE]
+    return (
+        Anchors(beginning, before=_B),
+        Anchors(anywhere),
+        *(
+            Around(kind, re.compile(source), re.compile(middle), before, after)
+            for kind, source, middle, before, after in _MIDDLES
+        ),
+    )

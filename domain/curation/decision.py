@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..catalogue import EntryFact, Refusal
-from ..checks import CHECKS, check_entry
+from ..checks import CHECKS, Check, check_entry
 from ..checks.likeness import is_near_duplicate, words
 from ..checks.size import find_document_size
 from ..document import canonical_text, digest, is_canonical, render
@@ -32,13 +32,16 @@ def decide(
     revision: int,
     limits: MemoryLimits | None = None,
     count: Count | None = None,
+    check: Check = check_entry,
 ) -> Decision:
     """Reads a curator's answer and decides on it: ``parse_answer``, then ``next_document`` (D4)."""
     limits = limits or MemoryLimits()
     read = parse_answer(answer, limits)
     if read.reasons:
         return Rejected(read.reasons)
-    return next_document(current, candidates, read.entries, job=job, revision=revision, limits=limits, count=count)
+    return next_document(
+        current, candidates, read.entries, job=job, revision=revision, limits=limits, count=count, check=check
+    )
 
 
 def next_document(
@@ -50,6 +53,7 @@ def next_document(
     revision: int,
     limits: MemoryLimits | None = None,
     count: Count | None = None,
+    check: Check = check_entry,
 ) -> Decision:
     """The next document from an answer, whoever gave it; the checks are made here, not by the curator (D4).
 
@@ -57,10 +61,10 @@ def next_document(
     will have; ``job`` gives ids to rewritten entries.
     """
     limits = limits or MemoryLimits()
-    plan = make_plan(current, candidates, limits, count)
+    plan = make_plan(current, candidates, limits, count, check)
     entries = _attribute(current, candidates, [canonical_text(text) for text in answer], plan, job, revision)
     reasons = (
-        *_entry_reasons(current, entries, limits),
+        *_entry_reasons(current, entries, limits, check),
         *_shrink_reasons(current, candidates, entries, plan),
         *_document_reasons(current, entries, limits, count),
     )
@@ -199,14 +203,16 @@ def _name(entry: Entry, number: int) -> str:
     return entry.fact.candidates[-1] if not entry.fact.shared and entry.fact.candidates else f"entry {number}"
 
 
-def _entry_reasons(current: Sequence[Entry], entries: Sequence[Entry], limits: MemoryLimits) -> Iterator[Refusal]:
+def _entry_reasons(
+    current: Sequence[Entry], entries: Sequence[Entry], limits: MemoryLimits, check: Check
+) -> Iterator[Refusal]:
     for number, entry in enumerate(entries, 1):
         if not _is_new(entry, current):
             continue
         name = _name(entry, number)
         if not entry.fact.candidates:
             yield Refusal(check="unsourced", entry=name, message="no candidate stands behind this entry")
-        findings = check_entry(entry.text, entry.fact.trust, entry_chars_max=limits.entry_chars_max)
+        findings = check(entry.text, entry.fact.trust, entry_chars_max=limits.entry_chars_max)
         yield from refusals(findings, name)
         if not findings and not is_canonical(entry.text):
             yield Refusal(check="not_canonical", entry=name, message="the text cannot be a line of the file")

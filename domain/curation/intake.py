@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ..catalogue import EntryFact, Finding
-from ..checks import check_entry
+from ..checks import Check, check_entry
 from ..checks.likeness import normal_form
 from ..checks.size import find_document_size
 from ..document import Problem, is_canonical
@@ -46,6 +46,7 @@ def take_in(
     actor: str = "person",
     limits: MemoryLimits | None = None,
     count: Count | None = None,
+    check: Check = check_entry,
 ) -> Intake:
     """Judges notes against the memory that is there; they are added to it, or take its place (``replacing``).
 
@@ -67,7 +68,7 @@ def take_in(
             continue
         old = known.get(form) if replacing else None
         if old is None or old.text != note.text:
-            if problems := _judged(note, limits, allow, overrides):
+            if problems := _judged(note, limits, allow, overrides, check):
                 refused += problems
                 continue
             old = _entry(note, revision, actor, taken)
@@ -103,11 +104,13 @@ def _fitting(entries: Sequence[Entry], new: Sequence[Entry], limits: MemoryLimit
     return low
 
 
-def _judged(note: Note, limits: MemoryLimits, allow: Collection[str], overrides: list[Finding]) -> list[Problem]:
+def _judged(
+    note: Note, limits: MemoryLimits, allow: Collection[str], overrides: list[Finding], check: Check
+) -> list[Problem]:
     problems: list[Problem] = []
     judge(
         note.line,
-        check_entry(note.text, "user", entry_chars_max=limits.entry_chars_max),
+        check(note.text, "user", entry_chars_max=limits.entry_chars_max),
         allow,
         problems,
         overrides,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..catalogue import EntryFact, Finding
-from ..checks import check_entry
+from ..checks import Check, check_entry
 from ..checks.likeness import normal_form
 from ..checks.size import find_document_size
 from ..document import Parsed, Problem, digest, render
@@ -95,6 +95,7 @@ def adopt_edit(
     actor: str = "person",
     limits: MemoryLimits | None = None,
     count: Count | None = None,
+    check: Check = check_entry,
 ) -> Verdict:
     """Judges a file as a person left it; lines that were not changed keep their blame and are not checked again (D8).
 
@@ -104,10 +105,14 @@ def adopt_edit(
     known = {entry.text: entry for entry in current}
     problems = list(parsed.problems)
     overrides: list[Finding] = []
-    for line, text in zip(parsed.lines, parsed.entries, strict=True):
+    # Too many of them is told already, and none of them will be taken in: they are not judged one by one.
+    lines = (
+        [] if len(parsed.entries) > limits.memory_entries_max else list(zip(parsed.lines, parsed.entries, strict=True))
+    )
+    for line, text in lines:
         if text not in known and len(text) <= limits.entry_chars_max:
-            judge(line, check_entry(text, "user", entry_chars_max=limits.entry_chars_max), allow, problems, overrides)
-    _judge_repeats(list(zip(parsed.lines, parsed.entries, strict=True)), known, allow, problems, overrides)
+            judge(line, check(text, "user", entry_chars_max=limits.entry_chars_max), allow, problems, overrides)
+    _judge_repeats(lines, known, allow, problems, overrides)
     if not parsed.problems:
         judge(1, find_document_size(parsed.entries, limits, count), (), problems, overrides)
     if parsed.fixes and not fix:
@@ -125,6 +130,7 @@ def readmit(
     allow: Collection[str] = (),
     limits: MemoryLimits | None = None,
     count: Count | None = None,
+    check: Check = check_entry,
 ) -> Verdict:
     """Judges an old revision that is to be restored: today's checks on all that is not in memory now (D9)."""
     limits = limits or MemoryLimits()
@@ -133,7 +139,7 @@ def readmit(
     overrides: list[Finding] = []
     for number, entry in enumerate(snapshot, 1):
         if entry.text not in known:
-            findings = check_entry(entry.text, entry.fact.trust, entry_chars_max=limits.entry_chars_max)
+            findings = check(entry.text, entry.fact.trust, entry_chars_max=limits.entry_chars_max)
             judge(number, findings, allow, problems, overrides)
     texts = [entry.text for entry in snapshot]
     judge(1, find_document_size(texts, limits, count), (), problems, overrides)

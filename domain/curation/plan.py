@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..catalogue import Finding, Refusal
-from ..checks import check_entry
+from ..checks import Check, check_entry
 from ..checks.likeness import contradicts, is_near_duplicate, normal_form
 from ..checks.size import find_document_size
 from ..errors import MemoryFault
@@ -37,17 +37,28 @@ class Plan:
 
 
 def make_plan(
-    current: Sequence[Entry], candidates: Sequence[Candidate], limits: MemoryLimits, count: Count | None = None
+    current: Sequence[Entry],
+    candidates: Sequence[Candidate],
+    limits: MemoryLimits,
+    count: Count | None = None,
+    check: Check = check_entry,
 ) -> Plan:
     """Applies the candidates in order; one that fails is left out with its reasons, the others go on (D4)."""
     plan = Plan(lines=[entry.line for entry in current])
     facts = {entry.id: entry for entry in current}
     for candidate in candidates:
-        _try(plan, facts, candidate, limits, count)
+        _try(plan, facts, candidate, limits, count, check)
     return plan
 
 
-def _try(plan: Plan, facts: dict[str, Entry], candidate: Candidate, limits: MemoryLimits, count: Count | None) -> None:
+def _try(
+    plan: Plan,
+    facts: dict[str, Entry],
+    candidate: Candidate,
+    limits: MemoryLimits,
+    count: Count | None,
+    check: Check,
+) -> None:
     try:
         applied = apply(plan.lines, candidate.operation, candidate.id)
     except MemoryFault as fault:
@@ -57,7 +68,7 @@ def _try(plan: Plan, facts: dict[str, Entry], candidate: Candidate, limits: Memo
     if old is not None:
         replace = Replace(target=old.id, text=_only_text(candidate))
         applied = apply(plan.lines, replace, candidate.id)
-    reasons = tuple(_reasons(plan.lines, applied, candidate, limits, count))
+    reasons = tuple(_reasons(plan.lines, applied, candidate, limits, count, check))
     if reasons:
         plan.refused[candidate.id] = reasons
         return
@@ -98,12 +109,17 @@ def _contradicted(plan: Plan, facts: dict[str, Entry], candidate: Candidate) -> 
 
 
 def _reasons(
-    before: Sequence[Line], applied: Applied, candidate: Candidate, limits: MemoryLimits, count: Count | None
+    before: Sequence[Line],
+    applied: Applied,
+    candidate: Candidate,
+    limits: MemoryLimits,
+    count: Count | None,
+    check: Check,
 ) -> Iterator[Refusal]:
     final = set(applied.entries)
     new = [change.after for change in applied.changes if change.after in final and change.after is not None]
     for line in new:
-        findings = check_entry(line.text, candidate.trust, entry_chars_max=limits.entry_chars_max)
+        findings = check(line.text, candidate.trust, entry_chars_max=limits.entry_chars_max)
         yield from refusals(findings, candidate.id)
         yield from likeness_refusals(line, [other for other in applied.entries if other != line], candidate.id)
     grown = sum(len(line.text) for line in applied.entries) > sum(len(line.text) for line in before)
@@ -139,7 +155,7 @@ class RuleCurator:
 
     def curate(self, request: CuratorRequest) -> str:
         """The next entries as the strict JSON array of strings."""
-        plan = make_plan(request.entries, request.candidates, request.limits, request.count)
+        plan = make_plan(request.entries, request.candidates, request.limits, request.count, request.check)
         return json.dumps([line.text for line in plan.lines], ensure_ascii=False)
 
     __call__ = curate

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from ..checks import Check, check_entry
 from ..limits import MemoryLimits
 from .values import Candidate, Count, CuratorRequest, Entry
 
@@ -28,6 +29,7 @@ def build_request(
     candidates: Sequence[Candidate],
     limits: MemoryLimits | None = None,
     count: Count | None = None,
+    check: Check = check_entry,
 ) -> CuratorRequest:
     """The request for these inputs; deterministic, so that the same inputs give the same prompt."""
     limits = limits or MemoryLimits()
@@ -46,7 +48,7 @@ def build_request(
         for candidate in candidates
     ]
     prompt = f"{rules}\nEntries\n{_lines(entries)}\n\nCandidates\n{_lines(proposals)}\n"
-    return CuratorRequest(prompt, tuple(current), tuple(candidates), limits, count)
+    return CuratorRequest(prompt, tuple(current), tuple(candidates), limits, count, check)
 
 
 def _lines(values: Sequence[object]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ..catalogue import EntryFact, Refusal
+from ..checks import Check, check_entry
 from ..limits import MemoryLimits
 from ..message import Trust
 from ..operations import Line, Operation
@@ -53,6 +54,7 @@ class CuratorRequest:
     candidates: tuple[Candidate, ...]
     limits: MemoryLimits
     count: Count | None = field(default=None, compare=False)
+    check: Check = field(default=check_entry, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from ...domain.checks import checking
 from ...domain.errors import InputError, MemoryFault, SessionError, StoreError
 from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
 from ..store.runner import Projections
+from ..store.system import telling
 from ..work import conversation, importing, looking, tracing, undoing, verifying
 from ..work.calling import method
 from ..work.extras import counter_of, curator_of, redactor_of, summarizer_of
@@ -55,6 +57,7 @@ class Minutebook:
             runtime.settings,
             runtime.now,
             advance=_advancing(runtime),
+            check=runtime.check,
         )
         self._curating = Curating(runtime, self._publisher, curator, automatic=automatic)
         self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
@@ -94,12 +97,14 @@ class Minutebook:
         root = Path(workspace)
         effective = _settings(root, settings)
         counter, redact = counter_of(effective), redactor_of(effective)
+        check = checking(redact, effective.secret_scanner)
         if access == "write":  # a reader asks no model
             summarizer = summarizer_of(effective) if summarizer is None else summarizer
             curator = curator_of(effective) if curator is None else curator
         place = Workspace.of(root, effective)
         if access == "write":
-            root.mkdir(parents=True, exist_ok=True)
+            with telling(f"the workspace {root} cannot be made"):
+                root.mkdir(parents=True, exist_ok=True)
             place.prepare()
         place_of_book = database or root.absolute() / DATABASE
         if access == "look" and isinstance(place_of_book, Path) and not _writable(place_of_book):
@@ -109,7 +114,7 @@ class Minutebook:
         try:
             log = Log(store)
             projections = Projections(log, standard(effective.projections))
-            runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact)
+            runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact, check)
             book = cls(
                 runtime,
                 place,
@@ -129,7 +134,8 @@ class Minutebook:
     def init(cls, workspace: str | Path = ".") -> Path:
         """Makes the ``.tinyagent`` folder of a workspace and nothing else; returns it."""
         root = Path(workspace)
-        root.mkdir(parents=True, exist_ok=True)
+        with telling(f"the workspace {root} cannot be made"):
+            root.mkdir(parents=True, exist_ok=True)
         place = Workspace.of(root, _settings(root, None))
         place.prepare()
         return place.folder
@@ -326,7 +332,8 @@ def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
 
 def _writable(database: Path) -> bool:
     """Whether projections may be brought up to date; an absent book is empty in any case."""
-    return not database.exists() or (os.access(database, os.W_OK) and os.access(database.parent, os.W_OK))
+    # Not Path.exists, which raises where a folder may not be entered.
+    return not os.path.exists(database) or (os.access(database, os.W_OK) and os.access(database.parent, os.W_OK))
 
 
 def refuse_reserved(session: str | None) -> None:

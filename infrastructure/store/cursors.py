@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Update, bindparam, delete, insert, select, update
 
 from .schema import cursors
 
@@ -77,17 +78,21 @@ def halt(connection: Connection, cursor: Cursor, error: str, heartbeat: str) -> 
 
 
 def _update(connection: Connection, cursor: Cursor, **values: Any) -> bool:
-    statement = (
+    # Made once for each set of columns: putting it together costs more than running it (measured).
+    held = {f"was_{name}": getattr(cursor, name) for name in _HELD}
+    return connection.execute(_step(tuple(values)), values | held).rowcount == 1
+
+
+_HELD = ("name", "position", "generation", "version")
+
+
+@cache
+def _step(names: tuple[str, ...]) -> Update:
+    return (
         update(cursors)
-        .where(
-            cursors.c.name == cursor.name,
-            cursors.c.position == cursor.position,
-            cursors.c.generation == cursor.generation,
-            cursors.c.version == cursor.version,
-        )
-        .values(**values)
+        .where(*(cursors.c[name] == bindparam(f"was_{name}") for name in _HELD))
+        .values({name: bindparam(name) for name in names})
     )
-    return connection.execute(statement).rowcount == 1
 
 
 def remove(connection: Connection, name: str) -> None:

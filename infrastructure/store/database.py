@@ -7,12 +7,10 @@ rows and cursor together, so they cost no fsync of their own.
 
 from __future__ import annotations
 
-import errno
 import itertools
 import os
 import re
 import sqlite3
-import stat
 import threading
 import time
 import weakref
@@ -27,6 +25,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
 from ...domain.errors import InputError, MinutebookError, StoreError
+from .place import create_private, holds_bytes, is_file, require_local
 
 Access = Literal["write", "look", "read_only"]
 """``write``: everything. ``look``: projections may advance, nothing else is written. ``read_only``: nothing is."""
@@ -52,9 +51,10 @@ class Database:
                 code="bad_database_url",
             )
         self.path = self._sqlite_path()
-        self.absent = self.path is not None and not _is_file(self.path)
+        self.absent = self.path is not None and not is_file(self.path)
         if self.path is not None and access == "write":
-            _create_private(self.path)
+            require_local(self.path)
+            create_private(self.path)
         self._lock = threading.RLock()
         self._closed = False
         self._writer: Connection | None = None
@@ -208,8 +208,7 @@ class Database:
         if self.access != "read_only":
             return f"{base}?mode=rw"
         # A WAL database in a folder that cannot be written opens only as immutable, and only when no WAL is left.
-        wal = self.path.with_name(self.path.name + "-wal")
-        frozen = not os.access(self.path.parent, os.W_OK) and not (wal.exists() and wal.stat().st_size)
+        frozen = not os.access(self.path.parent, os.W_OK) and not holds_bytes(f"{self.path}-wal")
         return f"{base}?immutable=1" if frozen else f"{base}?mode=ro"
 
     def _pragmas(self, connection: sqlite3.Connection, synchronous: str) -> None:
@@ -288,56 +287,6 @@ def _url(value: str | Path) -> URL:
         raise InputError(
             f"{value!r} is no database URL; use sqlite:///FILE or postgresql+psycopg://USER@HOST/NAME",
             code="bad_database_url",
-        ) from error
-
-
-def _is_file(path: Path) -> bool:
-    """Whether there is a database file. Raises StoreError ``store_not_a_file`` for a folder, link, pipe or device."""
-    try:
-        found = os.lstat(path)
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError) as error:
-        raise StoreError(
-            f"the database {path.name!r} cannot be opened: {getattr(error, 'strerror', None) or error}; "
-            "check the path and the permissions of its folders",
-            code="store_unwritable",
-        ) from error
-    if not stat.S_ISREG(found.st_mode):
-        raise _not_a_file(path)
-    if 0 < found.st_size < 512:
-        # SQLite takes a file shorter than its smallest page for an empty one, and would write over it (tried).
-        raise StoreError(
-            f"{path.name!r} is not a database: point to another file; this one was left untouched", code="not_a_book"
-        )
-    return True
-
-
-def _not_a_file(path: Path) -> StoreError:
-    return StoreError(
-        f"the database {path.name!r} is no regular file (a folder, link, pipe or device stands there); "
-        "point minutebook to a file of its own",
-        code="store_not_a_file",
-    )
-
-
-def _create_private(path: Path) -> None:
-    """Makes folder (0700) and file (0600) before SQLite does: -wal and -shm take the file's mode."""
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Neither through a link nor waiting for a pipe's other end: what came between the look and here is refused.
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK
-        descriptor = os.open(path, flags, 0o600)
-        try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise _not_a_file(path)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise StoreError(
-            f"the database {path.name} cannot be opened for writing: {error.strerror}; "
-            "check the folder's permissions, or open the book with read_only=True",
-            code="disk_full" if error.errno == errno.ENOSPC else "store_unwritable",
         ) from error
 
 

@@ -107,13 +107,20 @@ def facts_of(event: Event) -> bytes:
 
 
 def _bounded(value: Any) -> bool:
-    if isinstance(value, int | float):
-        return -NUMBER_MAX <= value <= NUMBER_MAX
-    if isinstance(value, dict):
-        return all(_bounded(item) for item in value.values())
-    if isinstance(value, tuple | list):
-        # Long lists in facts are ids and covers: text, which needs no look.
-        return not value or isinstance(value[0], str) or all(_bounded(item) for item in value)
+    # Without recursion, and text first: the facts of a revision hold some hundred of them.
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if value is None or isinstance(value, str):
+            continue
+        if isinstance(value, int | float):
+            if not -NUMBER_MAX <= value <= NUMBER_MAX:
+                return False
+        elif isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, tuple | list) and value and not isinstance(value[0], str):
+            # Long lists in facts are ids and covers: text, which needs no look.
+            waiting += value
     return True
 
 

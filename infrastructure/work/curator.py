@@ -162,7 +162,7 @@ class Curator:
     def _attempt(self, job: str, inputs: Inputs, lease: CurationLease) -> dict[str, Any]:
         document = self._publisher.document()
         current = tuple(Entry(fact, text) for fact, text in zip(document.facts, document.entries, strict=True))
-        request = build_request(current, inputs.values, self._limits, count_text)
+        request = build_request(current, inputs.values, self._limits, count_text, self._runtime.check)
         usage = Usage()
         try:
             answer = self._ask(request)
@@ -186,6 +186,7 @@ class Curator:
             revision=document.next,
             limits=self._limits,
             count=count_text,
+            check=self._runtime.check,
         )
         failpoint("curate.decided")
         if isinstance(decision, Rejected):

@@ -19,7 +19,6 @@ from ...domain.catalogue import (
     Finding,
     MessageRecorded,
 )
-from ...domain.checks import check_entry
 from ...domain.derivation import derived
 from ...domain.errors import InputError, MemoryFault, MinutebookError, SessionError, StreamConflict
 from ...domain.events import Event, LoggedEvent, encode_payload
@@ -242,13 +241,7 @@ def _said(events: Sequence[LoggedEvent]) -> Iterator[str]:
 
 def _findings(runtime: Runtime, text: str, trust: Trust) -> tuple[Finding, ...]:
     """What the checks say of a text, and what a scanner of the settings finds besides."""
-    found = check_entry(text, trust, entry_chars_max=runtime.settings.entry_chars_max)
-    if len(text) > runtime.settings.entry_chars_max or any(finding.code == "credential" for finding in found):
-        return found
-    if runtime.redact(text)[1]:
-        message = f"{runtime.settings.secret_scanner} takes it for a secret; keep it in a vault and note where it is"
-        found += (Finding(code="credential", message=message),)
-    return found
+    return runtime.check(text, trust, entry_chars_max=runtime.settings.entry_chars_max)
 
 
 def _redacted(operation: Operation, redact: Redact) -> Operation:

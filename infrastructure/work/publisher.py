@@ -11,7 +11,7 @@ from dataclasses import replace as changed
 from datetime import datetime
 
 from ...domain.catalogue import RevisionKind
-from ...domain.checks import CHECKS
+from ...domain.checks import CHECKS, Check, check_entry
 from ...domain.curation import JUDGED, Adopted, Declined, Entry, Intake, adopt_edit, readmit, take_in
 from ...domain.document import digest, parse, render
 from ...domain.errors import MemoryFault, StreamConflict
@@ -46,6 +46,7 @@ class Publisher:
         *,
         advance: Advance | None = None,
         local: Callable[[], bool] = lambda: True,
+        check: Check = check_entry,
     ) -> None:
         """``advance`` moves the cursor of ``memory_file`` on the connection that it is given; ``local`` says whether
         this host owns the workspace's file (D12)."""
@@ -54,6 +55,7 @@ class Publisher:
         self.writer = Writer(self.ledger, workspace)
         self.limits = MemoryLimits.of(settings)
         self.local = local
+        self.check = check
 
     # --- looking
 
@@ -246,6 +248,7 @@ class Publisher:
             actor=actor,
             limits=self.limits,
             count=count_text,
+            check=self.check,
         )
 
     def _is_file(self, document: MemoryDocument, look: FileLook, data: bytes) -> bool:
@@ -295,6 +298,7 @@ class Publisher:
             actor=actor,
             limits=self.limits,
             count=count_text,
+            check=self.check,
         )
         if isinstance(verdict, Declined):
             raise _invalid(self.workspace.name, "line", verdict)
@@ -313,9 +317,8 @@ class Publisher:
             draft, _ = self._edited(document, old.raw, fix=True, allow=allow, actor=actor)
             return changed(draft, kind="restored", restored_from=old.number)
         current = _entries(document.current)
-        verdict = readmit(
-            _with_ids_of(current, _readable(old)), current, allow=allow, limits=self.limits, count=count_text
-        )
+        entries = _with_ids_of(current, _readable(old))
+        verdict = readmit(entries, current, allow=allow, limits=self.limits, count=count_text, check=self.check)
         if isinstance(verdict, Declined):
             raise _invalid(f"revision {old.number}", "entry", verdict)
         return changed(_draft("restored", verdict, actor), restored_from=old.number)

@@ -11,6 +11,7 @@ The names beside the file are ours, carry the revision number, and mean one thin
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -75,8 +76,7 @@ def replace(workspace: Workspace, data: bytes, *, revision: int, base: Bytes | N
             _drop(folder, temp)
             raise
         try:
-            failpoint("file.fsync_folder")
-            _fsync(folder)
+            _sync_folder(folder)
             failpoint("file.check_folder")
         except OSError as error:
             raise _in_doubt(workspace, error) from error
@@ -173,6 +173,16 @@ def _fsync(descriptor: int) -> None:
         fcntl.fcntl(descriptor, _FULLFSYNC)
     else:
         os.fsync(descriptor)
+
+
+def _sync_folder(folder: int) -> None:
+    """Makes the new name last. A file system that cannot sync folders gives a weaker promise, and no error (F34)."""
+    try:
+        failpoint("file.fsync_folder")
+        _fsync(folder)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
+            raise
 
 
 # --- the replacement
@@ -282,6 +292,8 @@ def leftovers(workspace: Workspace) -> list[Leftover]:
             names = os.listdir(folder)
     except MemoryFault:
         return found
+    except OSError as error:
+        raise fault(error, f"the folder of {workspace.name} cannot be listed") from error
     for name in sorted(names):
         match = pattern.fullmatch(name)
         if match is not None:
@@ -318,6 +330,8 @@ def _free_attempt(folder: int, name: str, revision: int) -> str:
             os.stat(f".{name}.{text}.displaced", dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             return text
+        except OSError as error:
+            raise fault(error, f"the folder of {name} cannot be looked at") from error
     raise MemoryFault(
         f"{_ATTEMPTS_MAX} displaced copies of revision {revision} lie beside {name}; look at them and move them away",
         code="memory_write_failed",

@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID, uuid4
 
 from ...domain.catalogue import Owner
-from ...domain.checks import redact_credentials
+from ...domain.checks import Check, check_entry, redact_credentials
 from ...domain.errors import InputError, StoreError
 from ...domain.events import Envelope
 from ...domain.message import Trust
@@ -31,8 +31,10 @@ class Runtime:
     clock: Clock
     owner: Owner
     counter: Counter = ESTIMATE
-    redact: Redact = redact_credentials
     """Counts every message, system prompt, tool schema, memory block and summary of this runtime (M5)."""
+    redact: Redact = redact_credentials
+    check: Check = check_entry
+    """Judges every text before it becomes memory, whatever door it comes in by (D4)."""
 
     @property
     def id(self) -> str:

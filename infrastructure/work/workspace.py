@@ -86,6 +86,8 @@ class Workspace:
                 raise fault(error, f"{FOLDER}/.gitignore cannot be made") from error
             try:
                 os.write(descriptor, _IGNORE.encode())
+            except OSError as error:
+                raise fault(error, f"{FOLDER}/.gitignore cannot be written") from error
             finally:
                 os.close(descriptor)
 

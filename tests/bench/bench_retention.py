@@ -11,7 +11,7 @@ from run import ROOT, Table
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-from retention import CUTS, measure, transcripts
+from retention import CUTS, HEAD, RECENT, measure, transcripts
 
 SHARED = Path(os.environ.get("MINUTEBOOK_SHARED", ROOT.parent / "shared")) / "data" / "transcripts"
 SHIPPED = ROOT / "tests" / "data" / "transcripts"
@@ -34,7 +34,9 @@ def run(quick: bool) -> Iterator[Table]:
     )
     for name, conversations in transcripts(folder):
         found = measure(name, conversations, CUTS[-2:] if quick else CUTS)
-        if found.facts:
+        if not found.facts:
+            table.rows.append((name, found.messages, 0, "-", "-", "-", "-", "-"))
+        else:
             rivals = (found.extractive, found.last_tokens, found.first_lines)
             table.rows.append(
                 (
@@ -48,6 +50,7 @@ def run(quick: bool) -> Iterator[Table]:
             )
     table.remarks = [
         f"Sums over cuts at {', '.join(f'{cut:.0%}' for cut in CUTS)} of each; rivals have as many tokens.",
+        f"Without a fact: too short for {HEAD} messages before and {RECENT} after the range, or none is named again.",
         "What a fact is says tests/support/retention.py. Last column: extractive / last tokens / first lines.",
     ]
     yield table

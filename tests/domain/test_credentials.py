@@ -14,7 +14,7 @@ from minutebook.domain.checks.credentials import secrets
 SHARED = Path(os.environ.get("MINUTEBOOK_SHARED", Path(__file__).parents[2].parent / "shared")) / "data"
 BARS = {
     # recall at least, false positives at most; many rows of these collections are ids, hashes or vendor-specific
-    "gitleaks": (0.80, 0.19),
+    "gitleaks": (0.84, 0.18),
     "noseyparker": (0.70, 0.28),
     "kingfisher": (0.74, 0.01),
     "secretlint": (0.67, 0.26),
@@ -55,6 +55,9 @@ def test_recall_and_false_positives_on_four_public_collections() -> None:
         "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         "Primary key of orders is order_id",
         "The password is hashed with argon2id",
+        'secret_scanner = "detect-secrets"',
+        'password_policy: "at-least-twelve"',
+        "token: xoxp-572370529330-573807301142-572331691188-################",
     ],
 )
 def test_a_placeholder_or_published_sample_is_no_secret(text: str) -> None:
@@ -64,6 +67,18 @@ def test_a_placeholder_or_published_sample_is_no_secret(text: str) -> None:
 
 def test_a_shape_that_merely_contains_example_is_judged_like_any_other() -> None:
     assert secrets("AKIA" + "QZ7EXAMPLE4K2M3N")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl -X POST \\\n  -u developer:yqDVtkqPECriaLRi https://example.org",
+        'curl -u ":d2LkV78zLx" https://example.org',
+        "curl --user kevin:'pRf7vG2h1L8nQkW9' https://example.org",
+    ],
+)
+def test_a_password_of_a_command_is_found_however_it_is_quoted_and_broken(command: str) -> None:
+    assert [secret.kind for secret in secrets(command)] == ["basic_auth"]
 
 
 def test_a_secret_is_replaced_by_its_kind() -> None:

@@ -47,6 +47,74 @@ def test_a_proposal_and_a_message_are_read_by_it(tmp_path: Path, monkeypatch: py
     assert not [path for path in files if b"wobble-wobble" in path.read_bytes()]
 
 
+@pytest.fixture
+def wobbles(monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings with a scanner that knows one secret, of a shape that our own rules do not know."""
+    from minutebook.infrastructure.work import secret_scanner
+
+    found = [("vendor_token", "wobble-wobble-wobble")]
+    monkeypatch.setattr(secret_scanner, "_found", lambda text: [pair for pair in found if pair[1] in text])
+    return WITH_LIBRARY
+
+
+def problems(refusal: pytest.ExceptionInfo[MinutebookError]) -> list[str]:
+    return [problem["code"] for problem in refusal.value.details["problems"]]
+
+
+def test_a_hand_edit_is_read_by_it(tmp_path: Path, wobbles: Settings) -> None:
+    with Minutebook.open(tmp_path, settings=wobbles, automatic=False) as book:
+        memory = tmp_path / book.settings.memory_path
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        memory.write_text("The build needs make.\n§\nThe key is wobble-wobble-wobble\n")
+        with pytest.raises(MinutebookError) as refusal:
+            book.memory.sync(fix=True)
+        assert (refusal.value.code, problems(refusal)) == ("memory_invalid", ["credential"])
+        assert "wobble-wobble" not in str(refusal.value)
+        taken = book.memory.sync(fix=True, allow=["credential"])
+        assert taken.changed
+        assert book.memory.revisions()[-1].overrides == ["credential"]
+
+
+def test_an_import_is_read_by_it(tmp_path: Path, wobbles: Settings) -> None:
+    notes = b"- The build needs make.\n- The key is wobble-wobble-wobble\n"
+    with Minutebook.open(tmp_path, settings=wobbles, automatic=False) as book:
+        assert [problem["code"] for problem in book.memory.preview(notes).refused] == ["credential"]
+        with pytest.raises(MinutebookError) as refusal:
+            book.memory.import_notes(notes)
+        assert problems(refusal) == ["credential"]
+        assert [entry["text"] for entry in book.memory.import_notes(notes, skip=True).entries] == [
+            "The build needs make."
+        ]
+
+
+def test_an_old_revision_and_what_a_curator_writes_are_read_by_it(tmp_path: Path, wobbles: Settings) -> None:
+    with Minutebook.open(tmp_path, automatic=False) as book:
+        memory = tmp_path / book.settings.memory_path
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        for text in ("The key is wobble-wobble-wobble\n", "The build needs make.\n"):
+            memory.write_text(text)
+            book.memory.sync(fix=True)
+        with book.session("s").run() as run:
+            run.memory({"operation": "add", "text": "Tests run with pytest."})
+    leaks = lambda request: '["The build needs make.", "Tests run with pytest, wobble-wobble-wobble."]'  # noqa: E731
+    with Minutebook.open(tmp_path, settings=wobbles, curator=leaks, automatic=False) as book:
+        with pytest.raises(MinutebookError) as refusal:
+            book.memory.restore(1)
+        assert problems(refusal) == ["credential"]
+        curated = book.curate()
+        assert curated.status == "rejected"
+        assert "credential" in str(curated.reasons)
+
+
+def test_a_candidate_from_before_the_setting_is_left_out_alone(tmp_path: Path, wobbles: Settings) -> None:
+    with Minutebook.open(tmp_path, automatic=False) as book, book.session("s").run() as run:
+        run.memory({"operation": "add", "text": "The key is wobble-wobble-wobble"})
+        run.memory({"operation": "add", "text": "Tests run with pytest."})
+    with Minutebook.open(tmp_path, settings=wobbles, automatic=False) as book:
+        assert book.curate().status == "committed"
+        assert [entry["text"] for entry in book.memory.show().entries] == ["Tests run with pytest."]
+
+
 def test_without_the_extra_the_setting_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "minutebook.infrastructure.work.secret_scanner", None)
     with pytest.raises(MinutebookError) as refusal:

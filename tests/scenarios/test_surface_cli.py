@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -361,17 +363,21 @@ main(["--workspace", root, "--json", *arguments])
 
 
 def test_reading_commands_work_on_a_folder_that_may_not_be_written(story: Any, tmp_path: Path) -> None:
-    """Given a book that somebody else owns, when it is looked at, then it is shown, and writing is refused."""
+    """Given a book that somebody else owns, when it is looked at, then it is shown, and writing is refused.
+
+    In a folder outside of pytest's, whose own another session of pytest may shut for other users at any moment.
+    """
+    outside = Path(tempfile.mkdtemp(prefix="minutebook-test-"))
+    outside.chmod(0o755)
+    root = outside / "work"
+    shutil.copytree(story.root, root)
     if os.geteuid() != 0:
-        for path in [story.root, *story.root.rglob("*")]:
+        for path in [root, *root.rglob("*")]:
             path.chmod(0o500 if path.is_dir() else 0o400)
         script = READ_ONLY.replace("os.set", "#os.set")
     else:
-        for path in [story.root, *story.root.rglob("*")]:
+        for path in [root, *root.rglob("*")]:
             path.chmod(0o555 if path.is_dir() else 0o444)
-        for parent in story.root.parents:
-            if parent != Path("/") and parent.stat().st_uid == os.geteuid():
-                parent.chmod(parent.stat().st_mode | 0o055)
         script = READ_ONLY
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / ".package")}
     for arguments, code in (
@@ -380,15 +386,16 @@ def test_reading_commands_work_on_a_folder_that_may_not_be_written(story: Any, t
         (("memory", "propose", "add", "No."), 1),
     ):
         done = subprocess.run(
-            [sys.executable, "-c", script, str(story.root), *arguments],
+            [sys.executable, "-c", script, str(root), *arguments],
             env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == code, (arguments, done.stdout[-400:], done.stderr[-400:])
         assert "Traceback" not in done.stderr
         if code:
             assert set(json.loads(done.stderr)) == {"error", "message"}
-    for path in [story.root, *story.root.rglob("*")]:
+    for path in [root, *root.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
+    shutil.rmtree(outside)
 
 
 # --- refusals ----------------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ def a_port_where_nobody_listens() -> int:
 
 # --- good answers, from the prompt alone -----------------------------------------------------------------
 
-_WANTED = re.compile(r"- (request|constraint|decision|failure|cancelled|earlier) (\[@[^\]]*\])?: (.*)")
+_WANTED = re.compile(r"- (request|constraint|decision|failure|cancelled|earlier|names) (\[@[^\]]*\])?: (.*)")
 _PLACE = {
     "request": "goal",
     "constraint": "constraints",
@@ -159,6 +159,7 @@ _PLACE = {
     "failure": "facts",
     "cancelled": "decisions",
     "earlier": "facts",
+    "names": "files",
 }
 
 

@@ -10,6 +10,7 @@ import typer
 
 from ....domain.errors import InputError
 from ...book import Minutebook
+from ...store.system import telling
 from .output import Output
 
 
@@ -31,7 +32,9 @@ class State:
         return self._open("write", automatic=automatic)
 
     def _open(self, access: str, *, automatic: bool = False) -> Minutebook:
-        if access == "look" and not self.workspace.is_dir():
+        with telling(f"the workspace {self.workspace} cannot be looked at"):
+            there = self.workspace.is_dir()
+        if access == "look" and not there:
             raise InputError(
                 f"there is no folder {str(self.workspace)!r}; name one with --workspace", code="unknown_workspace"
             )
@@ -97,7 +100,10 @@ def _version(wanted: bool) -> None:
 def options(
     workspace: Annotated[
         Path | None,
-        typer.Option("--workspace", help="Folder of the workspace (default: here, or MINUTEBOOK_WORKSPACE)."),
+        # Not for typer to judge: what may not be read is refused with a code of ours.
+        typer.Option(
+            "--workspace", readable=False, help="Folder of the workspace (default: here, or MINUTEBOOK_WORKSPACE)."
+        ),
     ] = None,
     database: Annotated[
         str | None, typer.Option("--database", help="Database URL (default: SQLite in the workspace).")

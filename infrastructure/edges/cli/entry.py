@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
@@ -12,6 +13,7 @@ from typing import Any
 import typer
 
 from ....domain.errors import MinutebookError
+from ...store.system import refusal
 from .app import app, state
 from .output import Output, safe
 
@@ -30,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     state.output = output
     try:
         code = _tree().main(arguments, prog_name="minutebook", standalone_mode=False)
+        sys.stdout.flush()
     except typer.Abort:
         code = 130
     except MinutebookError as error:
@@ -45,8 +48,13 @@ def main(argv: Sequence[str] | None = None) -> None:
         code = DONE
     except BrokenPipeError:
         # Whoever read us has enough; writing more would only raise again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _be_silent(sys.stdout)
         code = DONE
+    except OSError as error:
+        code = REFUSED
+        told = refusal(error, _subject(error))
+        output.failure(told.code, told.message)
+        _be_silent(sys.stdout)
     except Exception as error:
         if isinstance(error, _ClickException):
             raise SystemExit(_misused(output, error)) from None
@@ -61,6 +69,20 @@ def main(argv: Sequence[str] | None = None) -> None:
     finally:
         state.close()
     raise SystemExit(code if isinstance(code, int) else DONE)
+
+
+def _subject(error: OSError) -> str:
+    """What a call of the system was about: the file that it names, or else what was asked for."""
+    names = [repr(os.fsdecode(name)) for name in (error.filename, error.filename2) if isinstance(name, str | bytes)]
+    return f"{' and '.join(names)} cannot be used" if names else "the system refused"
+
+
+def _be_silent(stream: Any) -> None:
+    """What a stream still holds goes nowhere: writing it would only fail again, at the exit."""
+    with contextlib.suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
 
 
 @cache

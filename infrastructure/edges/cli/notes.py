@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ...store.system import telling
 from .app import memory_app, state
 
 
@@ -21,7 +22,7 @@ def import_notes(
     out = state.output
     codes = tuple(allow or ())
     book = state.look() if preview else state.write()
-    given = sys.stdin.buffer.read(book.settings.memory_file_bytes_max + 1) if source == "-" else source
+    given = _standard_input(book.settings.memory_file_bytes_max + 1) if source == "-" else source
     if preview:
         answer = book.memory.preview(given, allow=codes)
     else:
@@ -46,3 +47,8 @@ def import_notes(
             out.line(f"{count}. Nothing new.", "bold")
     if answer["refused"] and not skip_refused:
         raise typer.Exit(1)
+
+
+def _standard_input(bytes_max: int) -> bytes:
+    with telling("standard input cannot be read"):
+        return sys.stdin.buffer.read(bytes_max)

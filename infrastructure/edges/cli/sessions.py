@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from ....domain.errors import InputError, SessionError
 from ...book import Minutebook, Session
 from ...settings import Settings
+from ...store.system import telling
 from .app import app, session_app, state
 from .output import shorten
 
@@ -88,7 +90,7 @@ def import_(
             answers.extend((name, answer) for answer in found)
     if out.json:
         told = [answer for _, answer in answers]
-        out.document(told if len(told) > 1 or (source != "-" and Path(source).is_dir()) else told[0])
+        out.document(told if len(told) > 1 or (source != "-" and os.path.isdir(source)) else told[0])
         return
     for name, answer in answers:
         new = answer["messages"]
@@ -106,11 +108,13 @@ def import_(
 
 def _files(source: str) -> list[Path | bytes]:
     if source == "-":
-        return [sys.stdin.buffer.read()]
+        with telling("standard input cannot be read"):
+            return [sys.stdin.buffer.read()]
     path = Path(source)
-    if not path.is_dir():
-        return [path]
-    found = sorted(item for item in path.iterdir() if item.is_file() and item.suffix in _SUFFIXES)
+    with telling(f"{source!r} cannot be looked at"):
+        if not path.is_dir():
+            return [path]
+        found = sorted(item for item in path.iterdir() if item.suffix in _SUFFIXES and item.is_file())
     if not found:
         raise InputError(f"{source!r} holds no {', '.join(_SUFFIXES)} file; name a transcript", code="bad_transcript")
     return list(found)

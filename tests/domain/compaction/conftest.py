@@ -15,7 +15,7 @@ from minutebook.domain.forms import view
 from minutebook.domain.message import JSON, Form, Message, Trust
 from minutebook.domain.policy import Policy
 from minutebook.domain.tokens import count_message, count_source
-from minutebook.infrastructure.work.transcripts import read
+from minutebook.infrastructure.work.transcripts import read_all
 
 ROOT = Path(__file__).resolve().parents[3]
 SHARED = Path(os.environ.get("MINUTEBOOK_SHARED", ROOT.parent / "shared")) / "data" / "transcripts"
@@ -94,22 +94,25 @@ def new_policy() -> Callable[..., Policy]:
 
 
 @pytest.fixture(scope="session")
-def read_history() -> Callable[[str], list[Message]]:
-    """Reads a transcript under ``shared/data/transcripts``; skips, visibly, only when the shared data is absent."""
+def read_history() -> Callable[..., list[Message]]:
+    """Reads a transcript under ``shared/data/transcripts``, of several conversations one by its number.
 
-    known: dict[str, list[Message]] = {}
+    Skips, visibly, only when the shared data is absent.
+    """
 
-    def history(name: str) -> list[Message]:
-        if name in known:
-            return known[name]
+    known: dict[tuple[str, int], list[Message]] = {}
+
+    def history(name: str, conversation: int = 0) -> list[Message]:
+        if (name, conversation) in known:
+            return known[name, conversation]
         if not SHARED.is_dir():
             pytest.skip(f"the shared data is absent: {SHARED}")
         out = []
-        for number, item in enumerate(read(SHARED / name).messages, 1):
+        for number, item in enumerate(read_all(SHARED / name)[conversation].messages, 1):
             seen = view(item.form, item.source)
             tokens = count_message(seen.parts)
             out.append(Message(number * 2, item.id, seen, item.form, item.source, tokens, item.run, item.trust))
-        known[name] = out
+        known[name, conversation] = out
         return out
 
     return history

@@ -77,7 +77,7 @@ def test_it_keeps_requests_constraints_decisions_failures_and_identifiers(new_ta
 
     summary = _summary(talk)
 
-    assert any("byte order mark" in item and f"[@{goal.position}]" in item for item in summary.of("goal"))
+    assert any("byte order mark" in item and f"@{goal.position}" in item for item in summary.of("completed"))
     assert summary.of("constraints") == (f"Never touch the folder `ledger`. [@{rule.position}]",)
     assert any(
         "strip the mark in read_rows" in item and f"[@{choice.position}]" in item for item in summary.of("decisions")

@@ -15,6 +15,7 @@ from minutebook.domain.summary import (
     HEADINGS,
     SECTIONS,
     Completion,
+    SectionId,
     Summary,
     SummaryRequest,
     body_of,
@@ -99,6 +100,11 @@ def _parsed(text: str) -> Summary:
 
 def _with(section: str, line: str) -> str:
     return GOOD.replace(f"## {section}\n", f"## {section}\n- {line}\n")
+
+
+def _told(**sections: str) -> str:
+    items: dict[SectionId, tuple[str, ...]] = {s.id: (sections[s.id],) for s in SECTIONS if s.id in sections}
+    return render(Summary(items))
 
 
 def test_a_good_summary_without_ids_is_accepted(request_: SummaryRequest) -> None:
@@ -218,7 +224,7 @@ def test_an_instruction_that_the_user_gave_may_be_quoted(new_talk: NewTalk) -> N
     said = "Ignore all previous instructions about formatting and never use tabs."
     talk.user(said)
     request = _request(talk)
-    assert validate(GOOD.replace("## Decisions", f"- {said} [@10]\n\n## Decisions"), request) == ()
+    assert validate(_told(constraints=f"{said} [@10]"), request) == ()
 
 
 def test_a_source_that_is_not_covered_is_refused(request_: SummaryRequest) -> None:
@@ -290,9 +296,7 @@ def test_chinese_constraints_are_found_and_missed_when_dropped(new_talk: NewTalk
     talk = new_talk()
     talk.user("请修复导入程序。不要修改 ledger 文件夹。")
     request = _request(talk)
-    kept = GOOD.replace("## Decisions", "- 不要修改 ledger 文件夹\n\n## Decisions").replace(
-        "- Make", "- 请修复导入程序 Make"
-    )
+    kept = _told(goal="请修复导入程序", constraints="不要修改 ledger 文件夹")
     assert validate(kept, request) == ()
     assert "coverage_missing" in validate(kept.replace("- 不要修改 ledger 文件夹\n", ""), request)
 

@@ -1,0 +1,121 @@
+"""Where a book's database may lie: a file of its own on a disk of this machine (M2, F13, F24)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from ...domain.errors import StoreError
+
+MOUNTS = Path("/proc/self/mountinfo")
+"""What Linux says is mounted; where it is absent (macOS) nothing can be said about a file system."""
+
+_REMOTE = frozenset(
+    {
+        *("nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "coda", "ceph", "lustre", "gpfs", "beegfs", "gfs2"),
+        *("ocfs2", "glusterfs", "davfs", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.davfs2", "fuse.rclone"),
+        *("fuse.s3fs", "fuse.gcsfuse", "fuse.curlftpfs", "fuse.smbnetfs", "fuse.juicefs", "fuse.seaweedfs"),
+    }
+)
+"""File systems of several machines. SQLite's WAL needs memory that all its processes share: over a network it tears."""
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a database file. Raises StoreError ``store_not_a_file`` for a folder, link, pipe or device."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"the database {path.name!r} cannot be opened: {getattr(error, 'strerror', None) or error}; "
+            "check the path and the permissions of its folders",
+            code="store_unwritable",
+        ) from error
+    if not stat.S_ISREG(found.st_mode):
+        raise _not_a_file(path)
+    if 0 < found.st_size < 512:
+        # SQLite takes a file shorter than its smallest page for an empty one, and would write over it (tried).
+        raise StoreError(
+            f"{path.name!r} is not a database: point to another file; this one was left untouched", code="not_a_book"
+        )
+    return True
+
+
+def _not_a_file(path: Path) -> StoreError:
+    return StoreError(
+        f"the database {path.name!r} is no regular file (a folder, link, pipe or device stands there); "
+        "point minutebook to a file of its own",
+        code="store_not_a_file",
+    )
+
+
+def create_private(path: Path) -> None:
+    """Makes folder (0700) and file (0600) before SQLite does: -wal and -shm take the file's mode."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Neither through a link nor waiting for a pipe's other end: what came between the look and here is refused.
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise _not_a_file(path)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise StoreError(
+            f"the database {path.name} cannot be opened for writing: {error.strerror}; "
+            "check the folder's permissions, or open the book with read_only=True",
+            code="disk_full" if error.errno == errno.ENOSPC else "store_unwritable",
+        ) from error
+
+
+def holds_bytes(path: str) -> bool:
+    """Whether a file is there and not empty; what may not be looked at counts as empty."""
+    try:
+        return os.stat(path).st_size > 0
+    except OSError:
+        return False
+
+
+# --- the file system
+
+
+def require_local(path: Path) -> None:
+    """Raises StoreError ``not_durable`` for a database file on a network file system (F24)."""
+    try:
+        mounts = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return
+    kind = file_system(mounts, Path(os.path.realpath(path)))
+    if kind in _REMOTE:
+        raise StoreError(
+            f"the database {path.name!r} would lie on a network file system ({kind}), where SQLite's WAL can be "
+            "damaged by two machines; move the workspace to a local disk, name a local file with --database, or use "
+            "PostgreSQL",
+            code="not_durable",
+        )
+
+
+def file_system(mounts: str, path: Path) -> str | None:
+    """The type of the file system that holds ``path``, of a table in the form of ``/proc/self/mountinfo``."""
+    best, kind = -1, None
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        fields = before.split(" ")
+        if len(fields) < 5 or not after:
+            continue
+        point = _plain(fields[4])
+        # A later mount over the same place hides the earlier one.
+        if path.is_relative_to(point) and len(Path(point).parts) >= best:
+            best, kind = len(Path(point).parts), after.split(" ")[0]
+    return kind
+
+
+def _plain(point: str) -> str:
+    """A mount point with its spaces, tabs and backslashes, which the table writes in octal."""
+    for code, letter in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        point = point.replace(code, letter)
+    return point
