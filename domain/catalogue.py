@@ -297,6 +297,12 @@ class Finding(Frozen):
     span: tuple[int, int] | None = None
 
 
+class Override(Finding):
+    """A finding that a person let pass, and the entry it was about (D8); before version 0.1 it named none."""
+
+    entry: str = ""
+
+
 @topic
 class CandidateProposed(Event):
     """A memory operation was proposed; nothing is written yet (D2). Payload ``{"operation": {...}}``.
@@ -443,7 +449,7 @@ class RevisionPrepared(Event):
     curator: str | None = None
     usage: Usage = Usage()
     restored_from: int | None = None
-    overrides: tuple[Finding, ...] = ()
+    overrides: tuple[Override, ...] = ()
     receipt: tuple[str, ...] = ()
 
 

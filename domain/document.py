@@ -26,11 +26,15 @@ _PROBLEMS_MAX = 100
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What keeps a file from being memory: the line (from 1), a stable code and what to do."""
+    """What keeps a file from being memory: the line (from 1), a stable code and what to do.
+
+    ``final``: no person can let it pass by its code, though another problem of that code could be.
+    """
 
     line: int
     code: str
     message: str
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from .catalogue import (
     DriftDetected,
     EntryFact,
-    Finding,
+    Override,
     RevisionAbandoned,
     RevisionCommitted,
     RevisionKind,
@@ -95,7 +95,7 @@ class Draft:
     curator: str | None = None
     usage: Usage = _NO_USAGE
     restored_from: int | None = None
-    overrides: tuple[Finding, ...] = ()
+    overrides: tuple[Override, ...] = ()
     receipt: tuple[str, ...] = ()
     actor: str = "person"
     trust: Trust = "user"

@@ -38,6 +38,19 @@ _STOP = frozenset(
         "this",
     ]
 )
+_ENDINGS = frozenset(["s", "es", "d", "ed", "ing"])
+# fmt: off
+_NUMBERS = frozenset([
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty",
+    "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "thousand", "million", "first", "second",
+    "third", "fourth", "fifth", "once", "twice", "half", "double", "monday", "tuesday", "wednesday", "thursday",
+    "friday", "saturday", "sunday", "january", "february", "march", "april", "may", "june", "july", "august",
+    "september", "october", "november", "december", "null", "eins", "zwei", "drei", "vier", "fünf", "sechs",
+    "sieben", "acht", "neun", "zehn", "elf", "zwölf", "hundert", "tausend", "erste", "zweite", "dritte",
+])
+# fmt: on
+"""Words that count or date: as exact as digits are."""
 _OPPOSITES = frozenset(
     [
         "not",
@@ -101,12 +114,26 @@ def words(text: str) -> Counter[str]:
 
 
 @lru_cache(maxsize=4096)
-def _values(text: str) -> Counter[str]:
-    """The words of a text that name something exactly: numbers, paths, identifiers, negations, opposites."""
-    exact = Counter(word.strip(".,;:!?\"'`()") for word in text.split() if _EXACT.search(word.rstrip(".,;:!?")))
-    exact.update(word for word in _TOKEN.findall(normal_form(text)) if word in _OPPOSITES)
-    exact.update(word for word in normal_form(text).split() if word in _OPPOSITES)
-    return exact
+def _values(text: str) -> tuple[str, ...]:
+    """The words of a text that name something exactly, in order: numbers, paths, identifiers, names, opposites.
+
+    In order, for "http on 80, https on 443" is another fact than "http on 443, https on 80".
+    """
+    found: list[str] = []
+    for place, word in enumerate(text.split()):
+        bare = word.strip(".,;:!?\"'`()")
+        folded = normal_form(word)
+        exact = _EXACT.search(word.rstrip(".,;:!?")) or (place and bare[:1].isupper())
+        if exact or folded in _OPPOSITES or folded in _NUMBERS:
+            found.append(bare if exact else folded)
+        else:
+            found.extend(one for one in _TOKEN.findall(folded) if one in _OPPOSITES or one in _NUMBERS)
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def _sequence(text: str) -> tuple[str, ...]:
+    return tuple(word for word in _TOKEN.findall(normal_form(text)) if word not in _STOP)
 
 
 def is_duplicate(one: str, other: str) -> bool:
@@ -117,20 +144,24 @@ def is_duplicate(one: str, other: str) -> bool:
 def is_near_duplicate(one: str, other: str) -> bool:
     """Whether two entries say the same in nearly the same words, with the same numbers and names.
 
-    "port 8080" and "port 8081" differ, and so do "enabled" and "disabled".
+    "port 8080" and "port 8081" differ, and so do "enabled" and "disabled", "seven days" and "eight days".
     """
     if is_duplicate(one, other):
         return True
     if _values(one) != _values(other):
         return False
-    left, right = words(one), words(other)
-    if min(left.total(), right.total()) < 3:
+    short, long = sorted((_sequence(one), _sequence(other)), key=len)
+    if len(short) < 3 or 2 * len(short) < _NEAR * (len(short) + len(long)):
         return False
-    shared = (left & right).total()
-    # One word put in place of another may be the whole point of the entry: only added or dropped words are near.
-    if (left - right) and (right - left) and left.total() < 10:
-        return False
-    return 2 * shared / (left.total() + right.total()) >= _NEAR
+    # A word put in the place of another, or the same words in another order, may be the whole point of an entry, in a
+    # long one too: only words that were added or dropped are near.
+    rest = iter(long)
+    return all(any(_same_word(word, candidate) for candidate in rest) for word in short)
+
+
+def _same_word(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return long == short or (len(short) > 3 and long.startswith(short) and long[len(short) :] in _ENDINGS)
 
 
 def find_duplicates(entries: Sequence[str]) -> tuple[Finding, ...]:
@@ -145,22 +176,30 @@ def find_duplicates(entries: Sequence[str]) -> tuple[Finding, ...]:
     return tuple(found)
 
 
+_ASSIGNED = re.compile(r"(?<=\w)=(?=\w)")
 _BINDS = re.compile(r"(?:^|[\s])(?:is|are|was|=|:|equals|now|ist|est|es|是)$|[:=]$", re.IGNORECASE)
 
 
 def contradicts(old: str, new: str) -> bool:
     """Whether a text gives the same thing another value: "the port is 8080", then "the port is 8081".
 
-    Narrow on purpose: the texts are equal word by word but for one value after *is*, ``:`` or ``=``; both values
-    hold a digit, or end the sentence. Anything less clear is a second entry, for a person to sort out.
+    Narrow on purpose: the texts are equal word by word but for one value that follows *is*, ``:`` or ``=`` and holds
+    a digit in both. Anything less clear is a second entry, for a person to sort out.
     """
-    left, right = old.rstrip(".").split(), new.rstrip(".").split()
-    if len(left) != len(right) or len(left) < 3:
+    left, right = _parts(old), _parts(new)
+    if len(left) != len(right) or len(left) < 3 or left[0].casefold() != right[0].casefold():
         return False
-    differ = [at for at, (a, b) in enumerate(zip(left, right, strict=True)) if normal_form(a) != normal_form(b)]
-    if len(differ) != 1 or differ[0] == 0:
+    at = 0
+    for place, (one, other) in enumerate(zip(left, right, strict=True)):
+        if one != other and normal_form(one) != normal_form(other):
+            if at or not place:
+                return False
+            at = place
+    if not at or not _BINDS.search(left[at - 1]):
         return False
-    at = differ[0]
-    if not _BINDS.search(left[at - 1]):
-        return False
-    return at == len(left) - 1 and bool(re.search(r"\d", left[at]) and re.search(r"\d", right[at]))
+    return all(any(char.isdigit() for char in side[at]) for side in (left, right))
+
+
+@lru_cache(maxsize=4096)
+def _parts(text: str) -> list[str]:
+    return _ASSIGNED.sub(" = ", text.rstrip(".")).split()

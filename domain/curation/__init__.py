@@ -9,7 +9,7 @@ from .answer import Answer, parse_answer
 from .decision import decide, next_document
 from .intake import Intake, take_in
 from .manual import JUDGED, Adopted, Declined, adopt_edit, readmit
-from .plan import RuleCurator, make_plan
+from .plan import RuleCurator, likeness_refusals, make_plan
 from .prompt import build_request
 from .values import Accepted, Candidate, Count, CuratorRequest, Decision, Entry, Rejected
 
@@ -30,6 +30,7 @@ __all__ = [
     "adopt_edit",
     "build_request",
     "decide",
+    "likeness_refusals",
     "make_plan",
     "next_document",
     "parse_answer",

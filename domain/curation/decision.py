@@ -148,18 +148,33 @@ def _of_candidate(
         if change.after is not None and change.after.text == text
     ]
     name = planned[0] if planned and planned[0] not in taken else _free(new_entry_id(candidate.id, index), taken)
-    old = next((entry for entry in current if entry.id == plan.superseded.get(name)), None)
+    earlier, told = _superseded(name, current, plan)
     fact = EntryFact(
         entry=name,
         since=revision,
-        candidates=(*(old.fact.candidates if old else ()), candidate.id),
+        candidates=(*earlier, candidate.id),
         run=candidate.run,
         session=candidate.session,
-        messages=(*(old.fact.messages if old else ()), *candidate.messages),
+        messages=(*told, *candidate.messages),
         actor=candidate.actor,
         trust=lowest_trust(candidate.trust, *(trusts[one] for one in planned)),
     )
     return Entry(fact, text)
+
+
+def _superseded(name: str, current: Sequence[Entry], plan: Plan) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Candidates and messages behind what a contradicting line took the place of, through all of the job (D4)."""
+    candidates: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    old = plan.superseded.get(name)
+    while old is not None:
+        made = plan.made.get(old)
+        if made is None:
+            fact = next(entry.fact for entry in current if entry.id == old)
+            return (*fact.candidates, *candidates), (*fact.messages, *messages)
+        candidates, messages = (made.id, *candidates), (*made.messages, *messages)
+        old = plan.superseded.get(old)
+    return candidates, messages
 
 
 def _of_job(

@@ -9,14 +9,14 @@ import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ..catalogue import EntryFact, Finding
+from ..catalogue import EntryFact, Override
 from ..checks import Check, check_entry
 from ..checks.likeness import normal_form
 from ..checks.size import find_document_size
 from ..document import Problem, is_canonical
 from ..limits import MemoryLimits
 from ..notes import Left, Note, Notes
-from .manual import judge
+from .manual import Overridden, judge, named
 from .values import Count, Entry
 
 
@@ -33,7 +33,7 @@ class Intake:
     notes: tuple[Note, ...]
     refused: tuple[Problem, ...]
     left_out: tuple[Left, ...]
-    overrides: tuple[Finding, ...]
+    overrides: tuple[Override, ...]
 
 
 def take_in(
@@ -55,7 +55,7 @@ def take_in(
     limits = limits or MemoryLimits()
     refused = list(notes.problems)
     left = list(notes.left_out)
-    overrides: list[Finding] = []
+    overrides: Overridden = []
     known = {normal_form(entry.text): entry for entry in current}
     entries = [] if replacing else list(current)
     said = {} if replacing else dict.fromkeys(known, "known")
@@ -87,7 +87,7 @@ def take_in(
         tuple(note for note, _ in kept[:fitting]),
         tuple(sorted(refused, key=lambda problem: problem.line)),
         tuple(sorted(left, key=lambda one: one.line)),
-        tuple(overrides),
+        named(overrides, {note.line: entry.id for note, entry in kept[:fitting]}),
     )
 
 
@@ -105,7 +105,7 @@ def _fitting(entries: Sequence[Entry], new: Sequence[Entry], limits: MemoryLimit
 
 
 def _judged(
-    note: Note, limits: MemoryLimits, allow: Collection[str], overrides: list[Finding], check: Check
+    note: Note, limits: MemoryLimits, allow: Collection[str], overrides: Overridden, check: Check
 ) -> list[Problem]:
     problems: list[Problem] = []
     judge(

@@ -6,11 +6,11 @@ The same checks as for a candidate; a person may override a finding by its code,
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..catalogue import EntryFact, Finding
+from ..catalogue import EntryFact, Finding, Override
 from ..checks import Check, check_entry
 from ..checks.likeness import normal_form
 from ..checks.size import find_document_size
@@ -60,7 +60,7 @@ class Adopted:
     data: bytes
     digest: str
     fixed: tuple[str, ...]
-    overrides: tuple[Finding, ...]
+    overrides: tuple[Override, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,8 @@ class Declined:
 
 
 Verdict: TypeAlias = Adopted | Declined
+Overridden: TypeAlias = list[tuple[int, Finding]]
+"""Findings that a person let pass, each with its line (or the number of the entry, for a restore)."""
 
 _FIXES = {
     "bom": "a byte order mark at the beginning",
@@ -104,13 +106,14 @@ def adopt_edit(
     limits = limits or MemoryLimits()
     known = {entry.text: entry for entry in current}
     problems = list(parsed.problems)
-    overrides: list[Finding] = []
+    overrides: Overridden = []
+    faulty = {problem.line for problem in parsed.problems}
     # Too many of them is told already, and none of them will be taken in: they are not judged one by one.
     lines = (
         [] if len(parsed.entries) > limits.memory_entries_max else list(zip(parsed.lines, parsed.entries, strict=True))
     )
     for line, text in lines:
-        if text not in known and len(text) <= limits.entry_chars_max:
+        if text not in known and line not in faulty:
             judge(line, check(text, "user", entry_chars_max=limits.entry_chars_max), allow, problems, overrides)
     _judge_repeats(lines, known, allow, problems, overrides)
     if not parsed.problems:
@@ -120,7 +123,7 @@ def adopt_edit(
         problems.append(Problem(1, "not_canonical", f"harmless differences: {named}; accept them with --fix"))
     if problems:
         return Declined(tuple(sorted(problems, key=lambda problem: problem.line)), parsed.fixes)
-    return _adopted(parsed.entries, current, revision, actor, parsed.fixes, overrides)
+    return _adopted(parsed, current, revision, actor, overrides)
 
 
 def readmit(
@@ -136,7 +139,7 @@ def readmit(
     limits = limits or MemoryLimits()
     known = {entry.text for entry in current}
     problems: list[Problem] = []
-    overrides: list[Finding] = []
+    overrides: Overridden = []
     for number, entry in enumerate(snapshot, 1):
         if entry.text not in known:
             findings = check(entry.text, entry.fact.trust, entry_chars_max=limits.entry_chars_max)
@@ -146,7 +149,8 @@ def readmit(
     if problems:
         return Declined(tuple(problems))
     data = render(texts)
-    return Adopted(tuple(snapshot), data, digest(data), (), tuple(overrides))
+    names = {number: entry.id for number, entry in enumerate(snapshot, 1)}
+    return Adopted(tuple(snapshot), data, digest(data), (), named(overrides, names))
 
 
 def judge(
@@ -154,14 +158,23 @@ def judge(
     findings: Sequence[Finding],
     allow: Collection[str],
     problems: list[Problem],
-    overrides: list[Finding],
+    overrides: Overridden,
+    *,
+    final: bool = False,
 ) -> None:
     """Findings become problems of a line, or overrides where the person allowed their code."""
     for finding in findings:
-        if finding.code in allow and finding.code not in STRUCTURAL:
-            overrides.append(finding)
+        if finding.code in allow and finding.code not in STRUCTURAL and not final:
+            overrides.append((line, finding))
         else:
-            problems.append(Problem(line, finding.code, finding.message))
+            problems.append(Problem(line, finding.code, finding.message, final or finding.code in STRUCTURAL))
+
+
+def named(overrides: Overridden, entries: Mapping[int, str]) -> tuple[Override, ...]:
+    """The overrides with the entries that came of their lines; those of lines that were not taken fall away."""
+    return tuple(
+        Override(**finding.model_dump(), entry=entries[line]) for line, finding in overrides if line in entries
+    )
 
 
 def _judge_repeats(
@@ -169,7 +182,7 @@ def _judge_repeats(
     known: Collection[str],
     allow: Collection[str],
     problems: list[Problem],
-    overrides: list[Finding],
+    overrides: Overridden,
 ) -> None:
     first: dict[str, tuple[int, str]] = {}
     for line, text in lines:
@@ -178,21 +191,14 @@ def _judge_repeats(
             continue
         finding = Finding(code="duplicate", message=f"it says the same as line {earlier[0]}; keep one of them")
         # The very same text twice cannot be told apart by anybody, so it is never overridden.
-        judge(line, (finding,), () if earlier[1] == text else allow, problems, overrides)
+        judge(line, (finding,), allow, problems, overrides, final=earlier[1] == text)
 
 
-def _adopted(
-    texts: Sequence[str],
-    current: Sequence[Entry],
-    revision: int,
-    actor: str,
-    fixes: tuple[str, ...],
-    overrides: Sequence[Finding],
-) -> Adopted:
+def _adopted(parsed: Parsed, current: Sequence[Entry], revision: int, actor: str, overrides: Overridden) -> Adopted:
     known = {entry.text: entry for entry in current}
     taken = {entry.id for entry in current}
     entries: list[Entry] = []
-    for number, text in enumerate(texts):
+    for number, text in enumerate(parsed.entries):
         entry = known.get(text)
         if entry is None:
             name = f"manual\n{revision}\n{number}"
@@ -202,4 +208,5 @@ def _adopted(
             entry = Entry(EntryFact(entry=given, since=revision, actor=actor, trust="user"), text)
         entries.append(entry)
     data = render([entry.text for entry in entries])
-    return Adopted(tuple(entries), data, digest(data), fixes, tuple(overrides))
+    names = dict(zip(parsed.lines, (entry.id for entry in entries), strict=True))
+    return Adopted(tuple(entries), data, digest(data), parsed.fixes, named(overrides, names))

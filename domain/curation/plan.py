@@ -26,7 +26,8 @@ class Plan:
     """The entries after all candidates in order, and what became of each candidate.
 
     ``refused`` has the reasons of those that a check keeps out. ``licensed`` says which current entries may go,
-    and for which candidates: they are named by a remove or replace, or contradicted by a newer run.
+    and for which candidates: they are named by a remove or replace, or contradicted by a newer run. ``superseded``
+    says which line a contradicting one took the place of, ``made`` which candidate a new line is from.
     """
 
     lines: list[Line]
@@ -34,6 +35,7 @@ class Plan:
     changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
     licensed: dict[str, list[str]] = field(default_factory=dict)
     superseded: dict[str, str] = field(default_factory=dict)
+    made: dict[str, Candidate] = field(default_factory=dict)
 
 
 def make_plan(
@@ -69,6 +71,9 @@ def _try(
         replace = Replace(target=old.id, text=_only_text(candidate))
         applied = apply(plan.lines, replace, candidate.id)
     reasons = tuple(_reasons(plan.lines, applied, candidate, limits, count, check))
+    if not reasons and [line.text for line in applied.entries] == [line.text for line in plan.lines]:
+        message = "the memory is the same with and without it"
+        reasons = (Refusal(check="no_effect", entry=candidate.id, message=message),)
     if reasons:
         plan.refused[candidate.id] = reasons
         return
@@ -79,6 +84,8 @@ def _try(
     for change in applied.changes:
         if change.before is not None:
             plan.licensed.setdefault(change.before.id, []).append(candidate.id)
+        if change.after is not None:
+            plan.made[change.after.id] = candidate
 
 
 def _plain(fault: MemoryFault) -> str:
@@ -97,14 +104,24 @@ def _only_text(candidate: Candidate) -> str:
 
 
 def _contradicted(plan: Plan, facts: dict[str, Entry], candidate: Candidate) -> Line | None:
-    """The one entry that an added text corrects: same words, another value, told by a later run of no lower trust."""
+    """The one line that an added text corrects: same words, another value, told by a later run of no lower trust.
+
+    Whether it was memory before or comes of an earlier candidate of the same job makes no difference.
+    """
     if not isinstance(candidate.operation, Add):
         return None
     found = [line for line in plan.lines if contradicts(line.text, candidate.operation.text)]
-    if len(found) != 1 or (entry := facts.get(found[0].id)) is None:
+    if len(found) != 1:
         return None
-    same_run = candidate.run is not None and entry.fact.run == candidate.run
-    lower = TRUST_ORDER.index(candidate.trust) > TRUST_ORDER.index(entry.fact.trust)
+    made, entry = plan.made.get(found[0].id), facts.get(found[0].id)
+    if made is not None:
+        run, trust = made.run, made.trust
+    elif entry is not None:
+        run, trust = entry.fact.run, entry.fact.trust
+    else:
+        return None
+    same_run = candidate.run is not None and run == candidate.run
+    lower = TRUST_ORDER.index(candidate.trust) > TRUST_ORDER.index(trust)
     return None if same_run or lower else found[0]
 
 

@@ -45,8 +45,8 @@ class Memory:
         return Answer(remembering.diff(self._runtime, self._publisher, a, b))
 
     def blame(self, revision: int | None = None) -> list[Answer]:
-        """Where each entry came from: ``entry``, ``text``, ``revision``, ``operation``, ``run``, ``messages``
-        and ``actor``."""
+        """Where each entry came from: ``entry``, ``text``, ``revision``, ``operation``, ``run``, ``messages``,
+        ``actor``; ``checks`` that it passed then, ``overrides`` of findings that a person let pass."""
         return [Answer(row) for row in remembering.blame(self._runtime, self._publisher, revision)]
 
     def propose(self, operation: JSON) -> Answer:
@@ -54,10 +54,13 @@ class Memory:
         self._runtime.require_writing("a proposal")
         return Answer(proposals.propose_as_person(self._runtime, self._publisher, operation))
 
-    def restore(self, revision: int, *, discard_edit: bool = False) -> Answer:
-        """Makes a new revision from an old one, through today's checks (D9). Raises MemoryFault ``memory_drift``."""
+    def restore(self, revision: int, *, discard_edit: bool = False, allow: Sequence[str] = ()) -> Answer:
+        """Makes a new revision from an old one, through today's checks (D9).
+
+        ``allow`` names findings that may pass. Raises MemoryFault ``memory_drift``, ``memory_invalid``.
+        """
         self._runtime.require_writing("a restore")
-        return Answer(remembering.restore(self._runtime, self._publisher, revision, discard_edit))
+        return Answer(remembering.restore(self._runtime, self._publisher, revision, discard_edit, tuple(allow)))
 
     def sync(self, fix: bool = False, *, allow: Sequence[str] = ()) -> Answer:
         """Takes the file as edited by hand for a manual revision; with a clean file, curates (D6, D8).
@@ -85,17 +88,24 @@ class Memory:
         return Answer(intake.import_notes(self._runtime, self._publisher, source, tuple(allow), skip))
 
     def status(self) -> Answer:
-        """``state``, ``automatic_curation``, ``pending``, ``quarantined``, ``last_error`` and more."""
+        """``state`` and ``cause``, ``automatic_curation``, ``pending``, ``quarantined``, ``last_error`` and more."""
         return Answer(remembering.status(self._runtime, self._publisher, self._curating))
+
+    def candidates(self, status: str | None = None) -> list[Answer]:
+        """Every proposal, or those of one state, with ``status``, ``text``, and the ``reason`` it came to nothing (D3).
+
+        States: proposed, admitted, quarantined, approved, declined, withdrawn, refused, set_aside, consumed.
+        """
+        return [Answer(row) for row in remembering.listed(self._runtime, *remembering.require_status(status))]
 
     def quarantine(self) -> list[Answer]:
         """Candidates of low trust that wait for a person (D13)."""
-        return [Answer(row) for row in remembering.quarantine(self._runtime)]
+        return [Answer(row) for row in remembering.listed(self._runtime, "quarantined")]
 
     def approve(self, candidate: str) -> Answer:
-        """Lets a quarantined candidate pass to the curator."""
+        """Lets a candidate pass to the curator that is in quarantine, or was set aside."""
         return Answer(proposals.approve(self._runtime, candidate))
 
     def reject(self, candidate: str) -> Answer:
-        """Refuses a quarantined candidate."""
+        """Refuses a candidate that is in quarantine, or was set aside."""
         return Answer(proposals.decline(self._runtime, candidate))

@@ -23,6 +23,7 @@ from ..store.system import telling
 from ..work import conversation, importing, looking, tracing, undoing, verifying
 from ..work.calling import method
 from ..work.extras import counter_of, curator_of, redactor_of, summarizer_of
+from ..work.file_owner import FileOwner
 from ..work.identity import register, release
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime, new_id
@@ -57,6 +58,7 @@ class Minutebook:
             runtime.settings,
             runtime.now,
             advance=_advancing(runtime),
+            owner=FileOwner(runtime, workspace.root),
             check=runtime.check,
         )
         self._curating = Curating(runtime, self._publisher, curator, automatic=automatic)

@@ -33,7 +33,7 @@ class Run:
         self._ref = ref
         self._lease = Lease(self._runtime.now(), self._runtime.settings.lease_seconds)
         self._usage = Usage()
-        self._proposed = 0
+        self._proposed: set[str] = set()
         self._open = True
         session._book._runs.add(self)
 
@@ -134,10 +134,10 @@ class Run:
             actor="model",
             trust="model" if source is None else _no_higher(source),
             call_id=call_id,
-            proposed=self._proposed,
+            proposed=len(self._proposed),
         )
         if answer["candidate"]:
-            self._proposed += 1
+            self._proposed.add(answer["candidate"])
         return Answer(answer)
 
     def recall(self, arguments: JSON) -> Answer:
@@ -188,7 +188,7 @@ class Run:
         self._usage = reported
         self._ended()
         if error is None:
-            self._session._book._after_run(self._proposed)
+            self._session._book._after_run(len(self._proposed))
 
     def _interrupt(self) -> None:
         self._open = False

@@ -218,6 +218,7 @@ class Log:
         workspace: str | None = None,
         since: str | None = None,
         until: str | None = None,
+        newest_first: bool = False,
         limit: int = PAGE,
     ) -> list[LoggedEvent]:
         """At most ``limit`` events with ``after < position < before`` that match every given filter, in order."""
@@ -237,7 +238,7 @@ class Log:
         if topics:
             where.append(f"topic IN ({', '.join('?' * len(topics))})")
             arguments.extend(topics)
-        tail = f"WHERE {' AND '.join(where)} ORDER BY position LIMIT ?"
+        tail = f"WHERE {' AND '.join(where)} ORDER BY position {'DESC' if newest_first else 'ASC'} LIMIT ?"
         return self._rows(connection, tail, (*arguments, limit))
 
     def read(self, *, after: int = 0, limit: int | None = None, **filters: Any) -> Iterator[LoggedEvent]:
@@ -252,6 +253,16 @@ class Log:
                 return
             after = events[-1].position
             left = None if left is None else left - len(events)
+
+    def newest(self, *, before: int, page: int = PAGE, **filters: Any) -> Iterator[LoggedEvent]:
+        """The same from the newest event back; whoever stops early has read no more than a page too many."""
+        while True:
+            with self.database.reading() as connection:
+                events = self.page(connection, before=before, limit=page, newest_first=True, **filters)
+            yield from events
+            if len(events) < page:
+                return
+            before = events[-1].position
 
     # --- rows
 

@@ -75,6 +75,29 @@ def take(
         time.sleep(_POLL_SECONDS)
 
 
+def holder(runtime: Runtime, name: str) -> str:
+    """Who has a name, as they wrote it, whether it has run out or not; empty when nobody has."""
+    with runtime.log.database.reading() as connection:
+        return connection.execute(select(leases.c.owner).where(leases.c.name == name)).scalar() or ""
+
+
+def hold(runtime: Runtime, name: str, owner: str, *, ours: bool, seconds: float) -> bool:
+    """Takes or renews a name for an owner who outlives this process; ``ours``: whoever has it now is that owner.
+
+    Otherwise it is taken only when it has run out.
+    """
+    with runtime.log.database.projecting() as connection:
+        now, until = _clock(runtime, seconds)
+        before = connection.execute(select(leases.c.owner).where(leases.c.name == name)).scalar() or ""
+        insert = (sqlite if runtime.log.database.sqlite else postgresql).insert(leases)
+        statement = insert.values(name=name, owner=owner, fence=1, expires=until).on_conflict_do_update(
+            index_elements=[leases.c.name],
+            set_={"owner": owner, "fence": leases.c.fence + 1, "expires": until},
+            where=(leases.c.owner == before if ours else leases.c.owner == "") | (leases.c.expires <= now),
+        )
+        return connection.execute(statement.returning(leases.c.fence)).scalar() is not None
+
+
 def forget(runtime: Runtime, name: str) -> None:
     """Removes a claim's row; what was decided under it stays fenced by its streams."""
     with runtime.log.database.projecting() as connection:

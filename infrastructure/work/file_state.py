@@ -18,6 +18,7 @@ class FileState:
     """The state of the file for ``status``; ``code`` says why a file is refused, ``detail`` what to do.
 
     ``revision`` is the current one (0: none yet), ``expected_digest`` its digest, ``found_digest`` that of the file.
+    ``cause`` names a drift that is no edit: ``database_behind_file``.
     """
 
     state: State
@@ -26,6 +27,7 @@ class FileState:
     found_digest: str | None = None
     expected_digest: str | None = None
     code: str | None = None
+    cause: str | None = None
     detail: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -54,10 +56,34 @@ class FileState:
             state=self.state,
             expected=self.expected_digest,
             found=self.found_digest,
+            cause=self.cause,
         )
 
 
-def file_state(document: MemoryDocument, look: FileLook, path: str) -> FileState:
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The last revision that was written here, as it is noted in the lock file.
+
+    A database that was brought back from a backup does not know that revision; the memory file tells no number.
+    """
+
+    revision: int
+    digest: str
+
+    @classmethod
+    def read(cls, text: str) -> Mark | None:
+        """What ``line`` wrote; None for anything else."""
+        match text.split():
+            case ["revision", number, digest] if number.isascii() and number.isdigit() and len(number) < 19:
+                return cls(int(number), digest)
+            case _:
+                return None
+
+    def line(self) -> str:
+        return f"revision {self.revision} {self.digest}\n"
+
+
+def file_state(document: MemoryDocument, look: FileLook, path: str, mark: Mark | None = None) -> FileState:
     """Compares; a pure function."""
     number = 0 if document.current is None else document.current.number
     expected = document.digest
@@ -100,15 +126,15 @@ def file_state(document: MemoryDocument, look: FileLook, path: str) -> FileState
                 "clean", path, number, look.digest, expected, detail=_kept(document), warnings=look.warnings
             )
         case Bytes():
+            behind = mark is not None and mark.revision >= document.next
             return FileState(
                 "drift",
                 path,
                 number,
                 look.digest,
                 expected,
-                detail=f"{path} is not what revision {number} holds: it was edited, or the database is an older copy "
-                "(a restored backup): 'minutebook memory sync' takes the file in, "
-                f"'minutebook memory restore {number} --discard-edit' keeps a copy of it and goes back",
+                cause="database_behind_file" if behind else None,
+                detail=_behind(path, number, mark, look) if behind and mark else _edited(path, number),
                 warnings=look.warnings,
             )
         case Refused():
@@ -123,3 +149,21 @@ def _kept(document: MemoryDocument) -> str:
         return ""
     newest = max(document.displaced)
     return f"an edit that was overtaken by a new revision is kept as displaced revision {newest}"
+
+
+def _edited(path: str, number: int) -> str:
+    return (
+        f"{path} is not what revision {number} holds: it was edited, or the database is an older copy (a restored "
+        f"backup): 'minutebook memory sync' takes the file in, 'minutebook memory restore {number} --discard-edit' "
+        "keeps a copy of it and goes back"
+    )
+
+
+def _behind(path: str, number: int, mark: Mark, look: Bytes) -> str:
+    edited = "" if look.digest == mark.digest else " and was edited since"
+    return (
+        f"the database is older than the file (database_behind_file): {path} was written as revision {mark.revision}"
+        f"{edited}, and the newest that this database knows is {number}, so it is a restored backup or another one. "
+        "Bring the newer database back; or 'minutebook memory sync' takes the file in as it is, and 'minutebook memory "
+        f"restore {number} --discard-edit' keeps a copy of it and goes back"
+    )

@@ -70,11 +70,12 @@ def host() -> str:
 @lru_cache(maxsize=4)
 def _host(_pid: int) -> str:
     # Keyed by the pid: a child may have been put into a pid namespace of its own.
-    parts = (_machine(), _boot(), _pid_namespace())
+    parts = (machine(), _boot(), _pid_namespace())
     return sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
-def _machine() -> str:
+def machine() -> str:
+    """This machine, over reboots."""
     for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
         found = _read(path)
         if found:

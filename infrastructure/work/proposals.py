@@ -6,8 +6,6 @@ import hashlib
 import json
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...domain.calls import read_call
@@ -16,30 +14,28 @@ from ...domain.catalogue import (
     CandidateDeclined,
     CandidateProposed,
     CandidateQuarantined,
+    CandidateSetAside,
     Finding,
     MessageRecorded,
 )
-from ...domain.derivation import derived
+from ...domain.curation import likeness_refusals
 from ...domain.errors import InputError, MemoryFault, MinutebookError, SessionError, StreamConflict
-from ...domain.events import Event, LoggedEvent, encode_payload
-from ...domain.forms import view
+from ...domain.events import Event, encode_payload
 from ...domain.identifiers import check_identifier
 from ...domain.limits import MemoryLimits
-from ...domain.message import JSON, TRUST_ORDER, Text, ToolResult, Trust, lowest_trust
-from ...domain.operations import Add, Batch, Line, Operation, Remove, Replace, apply, parse_operation, texts
+from ...domain.message import JSON, TRUST_ORDER, Trust, lowest_trust
+from ...domain.operations import Add, Applied, Batch, Line, Operation, Remove, Replace, apply, parse_operation, texts
 from ...domain.redaction import Redact
 from ...domain.streams import candidate_stream
 from .conversation import RunRef, end_run, open_session, start_run
+from .provenance import from_outside
 from .publisher import Publisher
 from .runtime import Runtime, new_id
-from .sources import decode
 
 PERSON = "@person"
 """The reserved session of the person at the keyboard; lists do not show it (D3)."""
 EVIDENCE_MAX = 20
 """Messages of the run, the newest, that a candidate names as what it rests on (D9)."""
-OUTSIDE_MAX = 50
-"""Messages of tools, the newest of the run, that a proposal's words are looked for in (D13)."""
 
 
 def propose(
@@ -64,25 +60,26 @@ def propose(
             raise MemoryFault("memory is switched off in this workspace; go on without it", code="memory_disabled")
         if trust not in TRUST_ORDER:
             raise InputError(f"source must be one of {', '.join(TRUST_ORDER)}, not {trust!r}", code="bad_source")
+        call = read_call(operation)
+        given = parse_operation(call.arguments, MemoryLimits.of(settings))
+        call_id = call.id if call_id is None else call_id
+        candidate = _candidate_id(ref, call_id, given, runtime.redact)
+        # Before any limit or target: a call that is sent again asks for nothing new.
+        if call_id and _recorded(runtime, candidate):
+            return _again(candidate, lines)
         if proposed >= settings.candidates_per_run_max:
             raise MemoryFault(
                 f"this run has proposed {proposed} changes, the most that one run may; go on in the next run",
                 code="too_many_candidates",
             )
-        call = read_call(operation)
-        given = parse_operation(call.arguments, MemoryLimits.of(settings))
-        call_id = call.id if call_id is None else call_id
-        candidate = _candidate_id(ref, call_id, given, runtime.redact)
-        pinned = apply(lines, given, candidate).pinned
+        applied = apply(lines, given, candidate)
+        pinned = applied.pinned
     except MinutebookError as error:
         return _answer(None, "refused", f"{error.code}: {error.message}", lines, error=error.code)
-    earlier = runtime.log.last(candidate_stream(runtime.workspace, candidate)) if call_id else None
-    if earlier is not None:
-        return _answer(candidate, "proposed", "This call was recorded before; nothing was added.", lines)
-    told = _told(runtime, ref)
-    if actor != "person" and _from_outside(told, pinned):
+    if actor != "person" and from_outside(runtime, publisher, ref.session, texts(pinned)):
         trust = lowest_trust(trust, "tool")
     findings = tuple(finding for text in texts(pinned) for finding in _findings(runtime, text, trust))
+    findings += _repeats(applied, candidate)
     event = CandidateProposed(
         envelope=runtime.envelope(
             candidate_stream(runtime.workspace, candidate),
@@ -95,18 +92,28 @@ def propose(
         candidate=candidate,
         operation=pinned.operation,
         findings=findings,
-        messages=told.messages,
+        messages=_evidence(runtime, ref),
         payload=encode_payload({"operation": _redacted(pinned, runtime.redact).model_dump(mode="json")}),
     )
     try:
         runtime.log.append([event], expects=[(ref.stream, ref.version)])
     except StreamConflict as error:
+        if call_id and _recorded(runtime, candidate):
+            return _again(candidate, lines)  # The same call came twice at once.
         raise SessionError(
             f"run {ref.run!r} is no longer open; start a new run", code="run_closed", run=ref.run
         ) from error
     if findings:
         return _answer(candidate, "flagged", _warning(findings), lines, findings)
     return _answer(candidate, "proposed", _prospect(runtime, trust), lines)
+
+
+def _recorded(runtime: Runtime, candidate: str) -> bool:
+    return runtime.log.last(candidate_stream(runtime.workspace, candidate)) is not None
+
+
+def _again(candidate: str, lines: tuple[Line, ...]) -> dict[str, Any]:
+    return _answer(candidate, "proposed", "This call was recorded before; nothing was added.", lines)
 
 
 def propose_as_person(runtime: Runtime, publisher: Publisher, operation: JSON) -> dict[str, Any]:
@@ -137,12 +144,15 @@ def _person_run(runtime: Runtime) -> RunRef:
 
 
 def approve(runtime: Runtime, candidate: str) -> dict[str, Any]:
-    """Lets a quarantined candidate pass to the curator. Raises MemoryFault ``not_quarantined``."""
+    """Lets a candidate pass to the curator that is in quarantine, or was set aside: then it starts afresh (D4, D13).
+
+    Raises MemoryFault ``not_quarantined``.
+    """
     return _decide(runtime, candidate, "approved")
 
 
 def decline(runtime: Runtime, candidate: str) -> dict[str, Any]:
-    """Refuses a quarantined candidate. Raises MemoryFault ``not_quarantined``."""
+    """Refuses a candidate that is in quarantine or was set aside. Raises MemoryFault ``not_quarantined``."""
     return _decide(runtime, candidate, "declined")
 
 
@@ -150,9 +160,10 @@ def _decide(runtime: Runtime, candidate: str, what: str) -> dict[str, Any]:
     runtime.require_writing("this")
     stream = candidate_stream(runtime.workspace, check_identifier(candidate, what="candidate"))
     last = runtime.log.last(stream)
-    if last is None or last.topic != CandidateQuarantined.TOPIC:
+    if last is None or last.topic not in (CandidateQuarantined.TOPIC, CandidateSetAside.TOPIC):
         raise MemoryFault(
-            f"candidate {candidate!r} does not wait in quarantine; 'minutebook memory quarantine list' shows what does",
+            f"candidate {candidate!r} neither waits in quarantine nor was set aside; 'minutebook memory candidates' "
+            "shows where each stands",
             code="not_quarantined",
         )
     envelope = runtime.envelope(
@@ -198,50 +209,29 @@ def _candidate_id(ref: RunRef, call_id: str | None, operation: Operation, redact
     return f"k-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """What was said in a run so far, the newest of it: message ids, and the messages of tools and of the user."""
-
-    messages: tuple[str, ...]
-    outside: tuple[LoggedEvent, ...]
-    users: tuple[LoggedEvent, ...]
-
-
-def _told(runtime: Runtime, ref: RunRef) -> _Told:
+def _evidence(runtime: Runtime, ref: RunRef) -> tuple[str, ...]:
+    """The messages of the run so far, the newest of them, by their ids."""
     messages: deque[str] = deque(maxlen=EVIDENCE_MAX)
-    outside: deque[LoggedEvent] = deque(maxlen=OUTSIDE_MAX)
-    users: deque[LoggedEvent] = deque(maxlen=OUTSIDE_MAX)
     for event in runtime.log.read(topics=(MessageRecorded.TOPIC,), session=ref.session, after=ref.position):
-        if event.run != ref.run or not isinstance(body := event.body, MessageRecorded):
-            continue
-        messages.append(body.message)
-        if event.envelope.trust in ("tool", "external"):
-            outside.append(event)
-        elif event.envelope.trust in ("user", "operator"):
-            users.append(event)
-    return _Told(tuple(messages), tuple(outside), tuple(users))
-
-
-def _from_outside(told: _Told, operation: Operation) -> bool:
-    """Whether what would become memory stands word by word in what a tool gave in this run (D13)."""
-    return bool(told.outside) and any(
-        derived(text, _said(told.outside), _said(told.users)) for text in texts(operation)
-    )
-
-
-def _said(events: Sequence[LoggedEvent]) -> Iterator[str]:
-    """The texts of messages, the newest first."""
-    for event in reversed(events):
-        body = event.body
-        if isinstance(body, MessageRecorded) and event.payload is not None:
-            for part in view(body.form, decode(event.payload, body.encoding)).parts:
-                if isinstance(part, Text | ToolResult):
-                    yield part.text
+        if event.run == ref.run and isinstance(body := event.body, MessageRecorded):
+            messages.append(body.message)
+    return tuple(messages)
 
 
 def _findings(runtime: Runtime, text: str, trust: Trust) -> tuple[Finding, ...]:
     """What the checks say of a text, and what a scanner of the settings finds besides."""
     return runtime.check(text, trust, entry_chars_max=runtime.settings.entry_chars_max)
+
+
+def _repeats(applied: Applied, candidate: str) -> tuple[Finding, ...]:
+    """What memory says already: told now, so that the model can replace instead, and judged again at the curation."""
+    final = set(applied.entries)
+    new = [change.after for change in applied.changes if change.after is not None and change.after in final]
+    return tuple(
+        Finding(code=refusal.check, message=refusal.message)
+        for line in new
+        for refusal in likeness_refusals(line, [other for other in applied.entries if other != line], candidate)
+    )
 
 
 def _redacted(operation: Operation, redact: Redact) -> Operation:

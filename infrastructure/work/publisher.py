@@ -5,14 +5,13 @@ Every change holds the workspace's lock, recovers first, and goes through ``Writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace as changed
 from datetime import datetime
 
-from ...domain.catalogue import RevisionKind
-from ...domain.checks import CHECKS, Check, check_entry
-from ...domain.curation import JUDGED, Adopted, Declined, Entry, Intake, adopt_edit, readmit, take_in
+from ...domain.checks import Check, check_entry
+from ...domain.curation import Declined, Entry, Intake, adopt_edit, readmit, take_in
 from ...domain.document import digest, parse, render
 from ...domain.errors import MemoryFault, StreamConflict
 from ...domain.limits import MemoryLimits
@@ -22,11 +21,13 @@ from ...domain.tokens import count_text
 from ..settings import Settings
 from ..store.failpoints import failpoint
 from ..store.log import Log
+from .file_owner import FileOwner
 from .file_state import FileState
 from .ledger import Advance, Ledger
 from .recovery import Recovery, needed, recover
 from .replacement import FileChanged, refuse_early, replace
 from .safe_file import Absent, Bytes, FileLook, Refused
+from .verdicts import draft_of, imported_draft, invalid, not_imported
 from .workspace import Workspace
 from .writer import Published, With, Writer
 
@@ -45,16 +46,16 @@ class Publisher:
         clock: Callable[[], datetime],
         *,
         advance: Advance | None = None,
-        local: Callable[[], bool] = lambda: True,
+        owner: FileOwner | None = None,
         check: Check = check_entry,
     ) -> None:
-        """``advance`` moves the cursor of ``memory_file`` on the connection that it is given; ``local`` says whether
-        this host owns the workspace's file (D12)."""
+        """``advance`` moves the cursor of ``memory_file`` on the connection that it is given; ``owner`` says whether
+        this folder has the workspace's file (D12)."""
         self.ledger = Ledger(log, settings.workspace_id, clock, advance)
         self.workspace = workspace
         self.writer = Writer(self.ledger, workspace)
         self.limits = MemoryLimits.of(settings)
-        self.local = local
+        self.owner = owner
         self.check = check
 
     # --- looking
@@ -74,8 +75,8 @@ class Publisher:
 
     def state(self) -> FileState:
         """What the file is compared with the log: a pure look that takes no lock and touches nothing."""
-        if not self.local():
-            return self._remote()
+        if self.owner is not None and not self.owner.local():
+            return self.owner.remote(str(self.workspace.memory_path))
         document = self.ledger.document()
         for _ in range(_LOOKS_MAX):
             found = self.writer.state(document, self.workspace.look())
@@ -195,20 +196,20 @@ class Publisher:
                 self.writer.require_clean(document, look)
             intake = self._intake(document, data, replacing, allow, actor)
             if intake.refused and not skip:
-                raise _not_imported(intake)
+                raise not_imported(intake)
             texts = tuple(entry.text for entry in intake.entries)
             if not replacing and texts == document.entries:
                 return intake, Published(_number(document), document.digest, changed=False)
             displaced: tuple[int, ...] = ()
             if replacing and isinstance(look, Bytes):
                 if look.data == render(texts):
-                    revision = self.ledger.record(document, _imported(intake, actor))
+                    revision = self.ledger.record(document, imported_draft(intake, actor))
                     return intake, Published(revision.number, revision.digest)
                 displaced = (self.ledger.record_displaced(document, look.data, actor=actor),)
                 failpoint("import.displaced")
                 document = self.ledger.document()
                 intake = self._intake(document, data, replacing, allow, actor)
-            done = self.writer.write(document, _imported(intake, actor), look)
+            done = self.writer.write(document, imported_draft(intake, actor), look)
             return intake, changed(done, displaced=displaced + done.displaced)
 
     def rebuild_file(self) -> bool:
@@ -218,18 +219,16 @@ class Publisher:
         """
         with self._locked():
             recover(self.ledger, self.workspace)
-            document, look = self.ledger.document(), self.workspace.look()
-            if isinstance(look, Absent) and document.current is not None:
-                refuse_early(self.workspace, look)
-                data = render([entry.text for entry in _readable(document.current)])
-                replace(self.workspace, data, revision=document.current.number, base=None)
+            if self._write_missing():
                 return True
-            self.writer.require_clean(document, look)
+            self.writer.require_clean(self.ledger.document(), self.workspace.look())
             return False
 
     def recover(self, *, timeout: float | None = None) -> Recovery:
         """Brings file and log to agreement after a crash; does nothing, and takes no lock, when nothing waits (D5)."""
-        if not self.local() or not needed(self.ledger, self.workspace):
+        if self.owner is not None and not self.owner.keep():
+            return Recovery()
+        if not needed(self.ledger, self.workspace):
             return Recovery()
         with self._locked(timeout):
             return recover(self.ledger, self.workspace)
@@ -255,17 +254,43 @@ class Publisher:
         """Whether the bytes are the memory file itself, which a person edited or had before minutebook."""
         return isinstance(look, Bytes) and look.data == data and not self.writer.state(document, look).clean
 
-    def _locked(self, timeout: float | None = None) -> AbstractContextManager[None]:
-        if not self.local():
-            raise self._remote().error()
-        return self.workspace.locked(timeout)
+    @contextmanager
+    def _locked(self, timeout: float | None = None) -> Iterator[None]:
+        claimed = "mine" if self.owner is None else self.owner.claim()
+        if claimed is None and self.owner is not None:
+            raise self.owner.remote(str(self.workspace.memory_path)).error()
+        with self.workspace.locked(timeout):
+            if claimed == "taken_over":
+                self._settle_in()
+            before = self.ledger.log.version(self.ledger.stream)
+            yield
+            if self.ledger.log.version(self.ledger.stream) != before:
+                self.writer.mark()
 
-    def _remote(self) -> FileState:
-        return FileState(
-            "remote",
-            str(self.workspace.memory_path),
-            detail="another host owns the memory file of this workspace; change memory there",
-        )
+    def _settle_in(self) -> None:
+        """The file was kept elsewhere: that it is missing here, or as we left it once, says nothing (D12)."""
+        recover(self.ledger, self.workspace)
+        if self._write_missing():
+            return
+        document, look = self.ledger.document(), self.workspace.look()
+        mark = self.writer.marked()
+        current = document.current
+        as_left = isinstance(look, Bytes) and mark is not None and look.digest == mark.digest != document.digest
+        if as_left and mark is not None and current is not None and mark.revision < current.number:
+            assert isinstance(look, Bytes)
+            data = render([entry.text for entry in _readable(current)])
+            replace(self.workspace, data, revision=current.number, base=look)
+            recover(self.ledger, self.workspace)
+        self.writer.require_clean(document, self.workspace.look())
+
+    def _write_missing(self) -> bool:
+        document, look = self.ledger.document(), self.workspace.look()
+        if not isinstance(look, Absent) or document.current is None:
+            return False
+        refuse_early(self.workspace, look)
+        data = render([entry.text for entry in _readable(document.current)])
+        replace(self.workspace, data, revision=document.current.number, base=None)
+        return True
 
     def _take_in(self, document: MemoryDocument, look: Bytes, draft: Draft, fixes: tuple[str, ...]) -> Published:
         if fixes:
@@ -301,7 +326,7 @@ class Publisher:
             check=self.check,
         )
         if isinstance(verdict, Declined):
-            raise _invalid(self.workspace.name, "line", verdict)
+            raise invalid(self.workspace.name, "line", verdict)
         if verdict.fixed and not fix:
             raise MemoryFault(
                 f"{self.workspace.name} differs from its canonical form ({', '.join(verdict.fixed)}); "
@@ -309,7 +334,7 @@ class Publisher:
                 code="memory_not_canonical",
                 fixes=list(verdict.fixed),
             )
-        return _draft("manual", verdict, actor), verdict.fixed
+        return draft_of("manual", verdict, actor), verdict.fixed
 
     def _restored(self, document: MemoryDocument, old: Revision, allow: Collection[str], actor: str) -> Draft:
         """A restored revision from an old snapshot; text that is in memory now keeps its id of now."""
@@ -320,55 +345,12 @@ class Publisher:
         entries = _with_ids_of(current, _readable(old))
         verdict = readmit(entries, current, allow=allow, limits=self.limits, count=count_text, check=self.check)
         if isinstance(verdict, Declined):
-            raise _invalid(f"revision {old.number}", "entry", verdict)
-        return changed(_draft("restored", verdict, actor), restored_from=old.number)
-
-
-def _draft(kind: RevisionKind, verdict: Adopted, actor: str) -> Draft:
-    return Draft(
-        kind,
-        tuple(entry.text for entry in verdict.entries),
-        tuple(entry.fact for entry in verdict.entries),
-        overrides=verdict.overrides,
-        receipt=CHECKS,
-        actor=actor,
-    )
-
-
-def _imported(intake: Intake, actor: str) -> Draft:
-    return Draft(
-        "manual",
-        tuple(entry.text for entry in intake.entries),
-        tuple(entry.fact for entry in intake.entries),
-        overrides=intake.overrides,
-        receipt=CHECKS,
-        actor=actor,
-    )
+            raise invalid(f"revision {old.number}", "entry", verdict)
+        return changed(draft_of("restored", verdict, actor), restored_from=old.number)
 
 
 def _number(document: MemoryDocument) -> int:
     return 0 if document.current is None else document.current.number
-
-
-def _not_imported(intake: Intake) -> MemoryFault:
-    first, more = intake.refused[0], len(intake.refused) - 1
-    return MemoryFault(
-        f"nothing was imported: line {first.line}: {first.message}{f' (and {more} more)' if more else ''}; "
-        "--preview shows all of it, --skip-refused takes the rest, --allow CODE lets a finding pass",
-        code="memory_invalid",
-        problems=[{"line": p.line, "code": p.code, "message": p.message} for p in intake.refused],
-    )
-
-
-def _invalid(what: str, where: str, verdict: Declined) -> MemoryFault:
-    first, more = verdict.problems[0], len(verdict.problems) - 1
-    judged = sorted({problem.code for problem in verdict.problems} & JUDGED)
-    let_pass = f", or let it pass with --allow {' --allow '.join(judged)}" if judged else ""
-    return MemoryFault(
-        f"{what}, {where} {first.line}: {first.message}{f' (and {more} more)' if more else ''}; correct it{let_pass}",
-        code="memory_invalid",
-        problems=[{where: p.line, "code": p.code, "message": p.message} for p in verdict.problems],
-    )
 
 
 def _entries(revision: Revision | None) -> tuple[Entry, ...]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, get_args
 
-from ...domain.catalogue import CandidateProposed
+from sqlalchemy import Connection
+
+from ...domain.catalogue import CandidateProposed, Override, RevisionPrepared
+from ...domain.checks.likeness import contradicts
 from ...domain.curation import JUDGED
 from ...domain.errors import InputError, MemoryFault
-from ...domain.operations import Replace, singles
+from ...domain.events import LoggedEvent
+from ...domain.operations import Add, Remove, Replace, Single, singles
 from ...domain.streams import candidate_stream
 from ...projections import candidates
 from ...projections.revisions import queries as revisions
@@ -38,14 +42,20 @@ def _snapshot(
     runtime: Runtime, revision: int | None, at: int | None = None
 ) -> tuple[RevisionRow | None, tuple[EntryRow, ...]]:
     with runtime.projections.reading("revisions") as (view, connection):
-        row = (
-            revisions.at_position(view, connection, runtime.workspace, at)
-            if revision is None
-            else revisions.revision(view, connection, runtime.workspace, revision)
-        )
-        entries = None if row is None else revisions.show(view, connection, runtime.workspace, row.revision)
+        return _read(view, connection, runtime, revision, at)
+
+
+def _read(
+    view: Any, connection: Connection, runtime: Runtime, revision: int | None, at: int | None
+) -> tuple[RevisionRow | None, tuple[EntryRow, ...]]:
+    row = (
+        revisions.at_position(view, connection, runtime.workspace, at)
+        if revision is None
+        else revisions.revision(view, connection, runtime.workspace, revision)
+    )
     if revision and (row is None or row.status != "committed"):
         raise unknown(revision)
+    entries = None if row is None else revisions.show(view, connection, runtime.workspace, row.revision)
     return row, entries or ()
 
 
@@ -95,13 +105,19 @@ def diff(runtime: Runtime, publisher: Publisher, a: int, b: int) -> dict[str, An
     if found is None:
         raise unknown(b)
     removed = {entry.entry: entry for entry in found.removed}
-    added, changed = [], [(before, after) for before, after in found.changed]
+    changed = [(before, after) for before, after in found.changed]
+    added = []
     for entry in found.added:
         target = next((name for name in _replaced(runtime, entry) if name in removed), None)
         if target is None:
             added.append(entry)
         else:
             changed.append((removed.pop(target), entry))
+    for entry in tuple(added):
+        corrected = next((old for old in removed.values() if contradicts(old.text, entry.text)), None)
+        if corrected is not None:
+            added.remove(entry)
+            changed.append((removed.pop(corrected.entry), entry))
     return {
         "added": [{"id": entry.entry, "text": entry.text} for entry in added],
         "removed": [{"id": entry.entry, "text": entry.text} for entry in removed.values()],
@@ -129,18 +145,31 @@ def _operation(runtime: Runtime, candidate: str) -> Any:
 
 def blame(runtime: Runtime, publisher: Publisher, revision: int | None) -> list[dict[str, Any]]:
     """From each entry to its operation, run, messages and actor."""
-    _, entries = _snapshot(runtime, revision)
-    return [_blame(runtime, entry) for entry in entries]
+    with runtime.projections.reading("revisions") as (view, connection):
+        entries = _read(view, connection, runtime, revision, None)[1]
+        judged = revisions.judged(view, connection, runtime.workspace, {entry.since for entry in entries})
+    # Only an override is looked up in the log: it names its entry there, and there are few.
+    events = runtime.log.at({position for position, _, overridden in judged.values() if overridden})
+    return [_blame(runtime, entry, *_verdicts(judged[entry.since], events)) for entry in entries]
 
 
-def _blame(runtime: Runtime, entry: EntryRow) -> dict[str, Any]:
-    operation, checks, proposed = "manual", [], None
+def _verdicts(
+    judged: tuple[int, tuple[str, ...], tuple[str, ...]], events: Mapping[int, LoggedEvent]
+) -> tuple[list[str], tuple[Override, ...]]:
+    """The checks that the new entries of a revision passed, and the findings that a person let pass."""
+    position, receipt, _ = judged
+    body = events[position].body if position in events else None
+    return list(receipt), body.overrides if isinstance(body, RevisionPrepared) else ()
+
+
+def _blame(runtime: Runtime, entry: EntryRow, passed: list[str], overrides: tuple[Override, ...]) -> dict[str, Any]:
+    operation, findings, proposed = "manual", [], None
     for name in entry.candidates:
         for event in runtime.log.stream(candidate_stream(runtime.workspace, name), limit=1):
             body = event.body
             if isinstance(body, CandidateProposed):
                 operation, proposed = body.operation, event.position
-                checks = [finding.code for finding in body.findings]
+                findings = [finding.code for finding in body.findings]
     return {
         "entry": entry.entry,
         "text": entry.text,
@@ -153,7 +182,9 @@ def _blame(runtime: Runtime, entry: EntryRow) -> dict[str, Any]:
         "actor": entry.actor,
         "trust": entry.trust,
         "shared": entry.shared,
-        "findings": checks,
+        "findings": findings,
+        "checks": passed,
+        "overrides": [one.code for one in overrides if one.entry in ("", entry.entry)],
         "position": entry.position,
         "proposed_at": proposed,
     }
@@ -162,9 +193,12 @@ def _blame(runtime: Runtime, entry: EntryRow) -> dict[str, Any]:
 # --- changing
 
 
-def restore(runtime: Runtime, publisher: Publisher, revision: int, discard_edit: bool) -> dict[str, Any]:
+def restore(
+    runtime: Runtime, publisher: Publisher, revision: int, discard_edit: bool, allow: tuple[str, ...]
+) -> dict[str, Any]:
     """A new revision from an old snapshot (D9)."""
-    done = publisher.restore(revision, discard_edit=discard_edit)
+    require_judged(allow)
+    done = publisher.restore(revision, discard_edit=discard_edit, allow=allow)
     return {"revision": done.revision, "restored_from": revision, "digest": done.digest, "changed": done.changed}
 
 
@@ -213,6 +247,7 @@ def status(runtime: Runtime, publisher: Publisher, curating: Curating) -> dict[s
     return {
         "state": state.state,
         "path": state.path,
+        "cause": state.cause,
         "detail": state.detail,
         "warnings": list(state.warnings),
         "revision": 0 if document.current is None else document.current.number,
@@ -236,29 +271,54 @@ def _last_error(failed: list[candidates.JobRow]) -> str | None:
     return f"job {job.job} at position {job.position}: {why}"
 
 
-def quarantine(runtime: Runtime) -> list[dict[str, Any]]:
-    """Candidates that wait for a person, with their texts."""
+def listed(runtime: Runtime, *statuses: candidates.Status) -> list[dict[str, Any]]:
+    """Candidates in one of these states (none named: all), with their texts, and why each is where it is (D3)."""
     with runtime.projections.reading("candidates") as (view, connection):
-        rows = candidates.quarantined(view, connection, runtime.workspace)
+        rows = candidates.by_status(view, connection, runtime.workspace, *statuses)
     events = runtime.log.at(row.position for row in rows)
+    live = {entry.entry: entry.text for entry in _snapshot(runtime, None)[1]}
     found = []
     for row in rows:
         operation = operation_of(events[row.position].payload)
-        texts = [] if operation is None else [
-            getattr(one, "text", None) or f"(remove {getattr(one, 'target', '')})" for one in singles(operation)
-        ]  # fmt: skip
         found.append(
             {
                 "candidate": row.candidate,
+                "status": row.status,
                 "operation": row.operation,
-                "text": "; ".join(texts),
+                "text": "" if operation is None else "; ".join(_said(one, live) for one in singles(operation)),
                 "trust": row.trust,
                 "run": row.run,
                 "session": row.session,
                 "reason": row.reason,
+                "attempts": row.attempts,
+                "last_error": row.last_error,
+                "revision": row.revision,
                 "findings": list(row.findings),
                 "position": row.position,
                 "time": row.time,
             }
         )
     return found
+
+
+def _said(one: Single, live: Mapping[str, str]) -> str:
+    """What an operation would do, in words: a person who approves it sees what would go, not only what would come."""
+    match one:
+        case Add():
+            return one.text
+        case Replace():
+            return f"{one.text} (replace {live.get(one.target, one.target)})"
+        case Remove():
+            return f"(remove {live.get(one.target, one.target)})"
+
+
+def require_status(status: str | None) -> tuple[candidates.Status, ...]:
+    """The states that a name stands for: none stands for all. Raises InputError ``bad_option``."""
+    if status is None:
+        return ()
+    for known in get_args(candidates.Status):
+        if status == known:
+            return (known,)
+    raise InputError(
+        f"{status!r} is no state of a candidate; there are: {', '.join(get_args(candidates.Status))}", code="bad_option"
+    )

@@ -9,7 +9,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from ...domain.errors import MemoryFault, StoreError
@@ -29,6 +29,7 @@ _IGNORE = f"""\
 .*.tmp
 .*.displaced
 """
+_NOTE_BYTES_MAX = 200
 _POLL_SECONDS = 0.005
 _POLL_SECONDS_MAX = 0.05
 
@@ -156,6 +157,29 @@ class Workspace:
                 os.close(descriptor)
                 raise
             return None
+
+    def note(self, text: str) -> None:
+        """Leaves a word in the lock file for whoever looks later; call it under the lock. Losing it loses nothing."""
+        if self._held is not None:
+            data = text.encode()
+            with suppress(OSError):
+                os.pwrite(self._held, data, 0)
+                os.ftruncate(self._held, len(data))
+
+    def noted(self) -> str:
+        """What was noted last; empty when nothing was, or it cannot be read."""
+        try:
+            with self._opened(FOLDER, create=False) as folder:
+                flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+                descriptor = os.open(LOCK, flags, dir_fd=folder)
+                try:
+                    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                        return ""
+                    return os.read(descriptor, _NOTE_BYTES_MAX).decode("utf-8", "replace")
+                finally:
+                    os.close(descriptor)
+        except (OSError, MemoryFault, StoreError):
+            return ""
 
     # --- the memory file
 

@@ -16,7 +16,7 @@ from ...domain.events import Event
 from ...domain.revision import Draft, MemoryDocument, Revision
 from ..store.failpoints import failpoint
 from ..store.log import Expectation
-from .file_state import FileState, file_state
+from .file_state import FileState, Mark, file_state
 from .ledger import Advance, Ledger
 from .recovery import sweep
 from .replacement import FileChanged, InDoubt, refuse_early, replace
@@ -53,7 +53,18 @@ class Writer:
         self.workspace = workspace
 
     def state(self, document: MemoryDocument, look: FileLook) -> FileState:
-        return file_state(document, look, str(self.workspace.memory_path))
+        mark = self.marked() if isinstance(look, Bytes) and look.digest != document.digest else None
+        return file_state(document, look, str(self.workspace.memory_path), mark)
+
+    def marked(self) -> Mark | None:
+        """The last revision that was written in this folder, as far as it was noted."""
+        return Mark.read(self.workspace.noted())
+
+    def mark(self) -> None:
+        """Notes the current revision beside the database, which a restored backup of it will not know (F36)."""
+        current = self.ledger.document().current
+        if current is not None and (line := Mark(current.number, current.digest).line()) != self.workspace.noted():
+            self.workspace.note(line)
 
     def report(self, document: MemoryDocument, found: FileState) -> None:
         """Records drift that was not recorded before (D8)."""

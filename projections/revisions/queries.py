@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -160,6 +161,24 @@ def blame(
             return ()
         number = found.revision
     return show(tables, connection, workspace, number) or ()
+
+
+def judged(
+    tables: RevisionTables, connection: Connection, workspace: str, numbers: Iterable[int]
+) -> dict[int, tuple[int, tuple[str, ...], tuple[str, ...]]]:
+    """Of committed revisions: where each was prepared, the checks that it passed, the findings that were overridden."""
+    table = tables.revisions
+    columns = (table.c.revision, table.c.prepared, table.c.receipt, table.c.overrides)
+    wanted, found = sorted(numbers), {}
+    for start in range(0, len(wanted), 500):
+        statement = select(*columns).where(
+            table.c.workspace == workspace,
+            table.c.status == "committed",
+            table.c.revision.in_(wanted[start : start + 500]),
+        )
+        for row in connection.execute(statement):
+            found[row.revision] = (row.prepared, _list(row.receipt), _list(row.overrides))
+    return found
 
 
 def history(tables: RevisionTables, connection: Connection, workspace: str, entry: str) -> list[EntryRow]:

@@ -537,12 +537,3 @@ def test_a_file_that_could_not_be_given_back_is_refused_before_anything_is_prepa
         monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     assert refusal(lambda: desk.publish("Two.")).code == "memory_foreign_owner"
     assert desk.topics() == ["RevisionPrepared", "RevisionCommitted"]
-
-
-def test_a_shared_database_leaves_the_file_to_the_host_that_owns_it(desk: Desk) -> None:
-    elsewhere = Publisher(desk.log, desk.workspace, desk.settings, lambda: TIME, local=lambda: False)
-    desk.publish("One.")
-    assert elsewhere.state().state == "remote"
-    for act in (elsewhere.sync, elsewhere.rebuild_file, lambda: elsewhere.restore(1)):
-        assert refusal(act).code == "memory_remote"
-    assert elsewhere.recover().nothing

@@ -237,12 +237,17 @@ def test_a_restored_backup_that_is_older_than_the_file_is_noticed(story: Any, tm
         database(story.root).with_name(f"minutebook.db{side}").unlink(missing_ok=True)
     shutil.copy(backup, database(story.root))
     with Minutebook.open(story.root, automatic=False) as book:
-        assert book.memory.status()["state"] == "drift"
-        with pytest.raises(MinutebookError, check=lambda error: error.code == "memory_drift"):
+        found = book.memory.status()
+        assert (found["state"], found["cause"]) == ("drift", "database_behind_file")
+        assert "written as revision 4, and the newest that this database knows is 3" in found["detail"]
+        with pytest.raises(MinutebookError, match="Bring the newer database back") as refused:
             book.curate()
+        assert (refused.value.code, refused.value.details["cause"]) == ("memory_drift", "database_behind_file")
         assert memory.read_bytes() == newer
         assert book.memory.sync()["revision"] == 4
         assert memory.read_bytes() == newer
+        memory.write_text(memory.read_text() + "§\nBy hand.\n")
+        assert (book.memory.status()["state"], book.memory.status()["cause"]) == ("drift", None)
 
 
 @pytest.fixture(autouse=True)

@@ -35,6 +35,7 @@ HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "explanation" / "crash-and-recovery.md"
 
 KILL, RACES, PUBLISHER = "test_publish_kill", "test_publish_races", "test_publisher"
+DAMAGE = "test_damage_and_rebuild"
 WORKSPACE, FAULTS, SCHEDULE = "test_workspace", "test_memory_faults", "test_curation_schedule"
 PUBLISHING = (KILL, "test_a_kill_while_publishing_ends_in_agreement")
 CURATION = (KILL, "test_a_proposal_of_a_run_that_succeeded_survives_the_kill_of_its_curation")
@@ -71,7 +72,7 @@ ROWS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "F33": ("no file descriptors left", ((FAULTS, "test_a_process_without_descriptors_fails_cleanly_and_goes_on_later"),)),
     "F34": ("a reader that holds the file, no sync of folders", ((FAULTS, "test_a_reader_that_holds_the_file_neither_waits_nor_makes_wait"), (FAULTS, "test_a_folder_that_cannot_be_synced_is_a_weaker_promise_and_no_failure"), (FAULTS, "test_a_system_with_a_full_sync_is_asked_for_it"))),
     "F35": ("other spellings of the name", ((FAULTS, "test_another_spelling_of_the_name_is_another_file"),)),
-    "F36": ("an older database under a newer file", ((PUBLISHER, "test_an_older_database_under_a_newer_file_is_drift_and_overwrites_nothing"),)),
+    "F36": ("an older database under a newer file", ((PUBLISHER, "test_an_older_database_under_a_newer_file_is_drift_and_overwrites_nothing"), (DAMAGE, "test_a_restored_backup_that_is_older_than_the_file_is_noticed"))),
     "F37": ("power loss: all subsets of what was not synced", ((FAULTS, "test_no_power_loss_leaves_a_torn_file_or_a_commit_without_its_file"),)),
 }  # fmt: skip
 """Row: what happens, and (module, test) of each test that drives it."""

@@ -229,3 +229,101 @@ def test_approval_does_not_pass_the_checks(book: Minutebook) -> None:
     answer = book.curate()
     assert answer.status == "rejected"
     assert book.memory.entries() == []
+
+
+# --- words of a tool, reworded, earlier, and said by us first
+
+
+def tool(text: str, call: str = "c1") -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": call, "content": text}
+
+
+def test_what_a_tool_said_in_an_earlier_run_is_still_the_tools_word(book: Minutebook) -> None:
+    with book.session("s").run() as run:
+        run.append([{"role": "user", "content": "Read the page."}, tool(README)])
+    with book.session("s").run() as run:
+        run.append({"role": "user", "content": "Now note what matters."})
+        run.memory(add(README))
+    assert [row.text for row in book.memory.quarantine()] == [README]
+    with book.session("another").run() as run:
+        run.memory(add("Deployments of the billing service need two approvals"))
+    assert len(book.memory.quarantine()) == 1
+
+
+def test_a_fork_knows_what_a_tool_said_before_it(book: Minutebook) -> None:
+    with book.session("s").run() as run:
+        run.append([{"role": "user", "content": "Read the page."}, tool(README)])
+    fork = book.session("s").fork(at=book.head)
+    with fork.run() as run:
+        run.memory(add(README))
+    assert len(book.memory.quarantine()) == 1
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Billing service deployments go out every Tuesday at nine, after the stand-up.",
+        "The billing service is deployed every Tuesday morning at nine, after stand-up.",
+        "After the stand-up, at nine every Tuesday morning, the billing service deployments go out.",
+    ],
+)
+def test_a_tools_words_in_another_order_are_still_the_tools(book: Minutebook, note: str) -> None:
+    with book.session("s").run() as run:
+        run.append(tool(f"# Calendar\n\n{README}\n\nSee also the page on incidents."))
+        run.memory(add(note))
+    assert [row.text for row in book.memory.quarantine()] == [note]
+
+
+def test_the_answer_of_the_memory_tool_is_no_outside_source(book: Minutebook) -> None:
+    remember(book, add("Deployments of the billing service go out every Tuesday at nine in the morning"))
+    book.curate()
+    with book.session("t").run() as run:
+        first = run.memory(add("Tea is in the kitchen cupboard"))
+        run.append(tool(json.dumps(first)))
+        text = "Deployments of the billing service go out every Wednesday at nine in the morning"
+        run.memory({"operation": "replace", "target": "billing service", "text": text})
+    assert book.memory.quarantine() == []
+
+
+def test_what_the_agent_wrote_itself_and_reads_back_is_its_own(book: Minutebook) -> None:
+    call = {"name": "write", "arguments": json.dumps({"path": "NOTES", "text": f"Notes\n{README}\n"})}
+    with book.session("s").run() as run:
+        run.append({"role": "user", "content": "Write down when we deploy, you decide."})
+        run.append(
+            {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": call}]}
+        )
+        run.append([tool("written"), tool(f"Notes\n{README}\n", "c2")])
+        run.memory(add(README))
+    assert book.memory.quarantine() == []
+
+
+def test_what_the_agent_only_repeats_stays_the_tools(book: Minutebook) -> None:
+    with book.session("s").run() as run:
+        run.append([tool(README), {"role": "assistant", "content": README}, tool(README, "c2")])
+        run.memory(add(README))
+    assert len(book.memory.quarantine()) == 1
+
+
+def test_a_word_that_a_tool_adds_to_the_users_is_the_tools(book: Minutebook) -> None:
+    with book.session("s").run() as run:
+        run.append({"role": "user", "content": "Changes of the schema are reviewed by two people of the data team."})
+        run.append(tool("Changes of the schema are never reviewed by two people of the data team."))
+        run.memory(add("Changes of the schema are never reviewed by two people of the data team."))
+    assert len(book.memory.quarantine()) == 1
+
+
+def test_sessions_of_the_same_name_in_another_workspace_say_nothing_here(tmp_path: Path) -> None:
+    shared = f"sqlite:///{tmp_path}/shared.db"
+    books = [
+        Minutebook.open(tmp_path / name, database=shared, settings=Settings(workspace_id=name), automatic=False)
+        for name in ("one", "two")
+    ]
+    try:
+        with books[0].session("s").run() as run:
+            run.append(tool(README))
+        with books[1].session("s").run() as run:
+            run.memory(add(README))
+        assert books[1].memory.quarantine() == []
+    finally:
+        for one in books:
+            one.close()

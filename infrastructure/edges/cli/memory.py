@@ -127,7 +127,7 @@ def diff(a: Annotated[int, typer.Argument(metavar="A")], b: Annotated[int, typer
 
 @memory_app.command("blame")
 def blame(revision: Annotated[int | None, typer.Option(help="Of this revision.")] = None) -> None:
-    """Where each entry came from: operation, run, messages, actor."""
+    """Where each entry came from: operation, run, messages, actor, checks."""
     out = state.output
     found = state.look().memory.blame(revision)
     if out.json:
@@ -146,6 +146,8 @@ def blame(revision: Annotated[int | None, typer.Option(help="Of this revision.")
                 ("  messages", ", ".join(item["messages"]) or None),
                 ("  actor", item["actor"]),
                 ("  trust", item["trust"]),
+                ("  checks", ", ".join(item["checks"]) or None),
+                ("  let pass", ", ".join(item["overrides"]) or None),
             ]
         )
 
@@ -174,9 +176,10 @@ def restore(
     discard_edit: Annotated[
         bool, typer.Option("--discard-edit", help="Record what stands in the file as a displaced revision first.")
     ] = False,
+    allow: Annotated[list[str] | None, typer.Option("--allow", help="Override a finding by its code.")] = None,
 ) -> None:
     """Make a new revision from an old one."""
-    answer = state.write().memory.restore(revision, discard_edit=discard_edit)
+    answer = state.write().memory.restore(revision, discard_edit=discard_edit, allow=tuple(allow or ()))
     if state.output.json:
         state.output.document(answer)
     else:
@@ -207,6 +210,24 @@ def status() -> None:
         raise typer.Exit(1)
 
 
+@memory_app.command("candidates")
+def candidates(
+    status: Annotated[str | None, typer.Option(help="Only of this state: withdrawn, refused, set_aside...")] = None,
+) -> None:
+    """Every proposal: where it stands, and why."""
+    out = state.output
+    found = state.look().memory.candidates(status)
+    if out.json:
+        out.document(found)
+    elif not found:
+        out.line("No candidates.")
+    else:
+        for item in found:
+            why = item["reason"] or item["last_error"]
+            out.line(f"{item['candidate']}  {item['status']}" + (f": {why}" if why else ""), "bold")
+            out.line(f"  {item['operation']}: {item['text']}")
+
+
 @quarantine_app.command("list")
 def quarantine_list() -> None:
     """Candidates of low trust that wait for a person."""
@@ -224,13 +245,13 @@ def quarantine_list() -> None:
 
 @quarantine_app.command("approve")
 def quarantine_approve(candidate: Annotated[str, typer.Argument(metavar="C")]) -> None:
-    """Let a candidate pass to the curator."""
+    """Let a candidate pass to the curator; one that was set aside starts afresh."""
     _proposed(state.write().memory.approve(candidate))
 
 
 @quarantine_app.command("reject")
 def quarantine_reject(candidate: Annotated[str, typer.Argument(metavar="C")]) -> None:
-    """Refuse a candidate."""
+    """Refuse a candidate, in quarantine or set aside."""
     answer = state.write().memory.reject(candidate)
     if state.output.json:
         state.output.document(answer)
