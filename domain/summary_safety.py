@@ -10,7 +10,16 @@ from .checks import check_passage, redact_credentials
 from .message import Trust
 
 CARRIED = frozenset(
-    {"instruction", "exfiltration", "permission", "deception", "trigger", "role_marker", "hidden_markup"}
+    {
+        "instruction",
+        "exfiltration",
+        "permission",
+        "deception",
+        "trigger",
+        "manipulation",
+        "role_marker",
+        "hidden_markup",
+    }
 )
 """Findings that make a line of a summary an order to the model that reads it."""
 

@@ -54,7 +54,7 @@ def score(text: str) -> float:
 
 
 def _block(features: frozenset[str], learnt: Mapping[str, int]) -> float:
-    return sum(learnt.get(feature, 0) for feature in features) / math.sqrt(max(1, len(features)))
+    return sum(map(learnt.__getitem__, learnt.keys() & features)) / math.sqrt(max(1, len(features)))
 
 
 def find_manipulation(text: str, *, passage: bool = False) -> tuple[Finding, ...]:
@@ -84,7 +84,9 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 
 def _finding(text: str, span: tuple[int, int] | None) -> Finding:
     said = " and ".join(f"“{word}”" for word in heaviest(text))
-    message = f"it reads like an attempt to steer the reader against its user (most by {said}); write down the bare fact"
+    message = (
+        f"it reads like an attempt to steer the reader against its user (most by {said}); write down the bare fact"
+    )
     return Finding(code="manipulation", message=message, span=span)
 
 

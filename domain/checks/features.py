@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 __all__ = ["letters", "plain", "words"]
 
@@ -61,9 +62,10 @@ def words(text: str) -> frozenset[str]:
 
 def letters(text: str) -> frozenset[str]:
     """Stretches of two to five letters inside the words of a text made ``plain``, its ends marked by spaces."""
-    seen: set[str] = set()
-    for word in text.split():
-        padded = f" {word} "
-        for size in _STRETCHES:
-            seen.update(padded[at : at + size] for at in range(len(padded) - size + 1))
-    return frozenset(seen)
+    return frozenset().union(*map(_stretches, set(text.split())))
+
+
+@lru_cache(maxsize=4_096)
+def _stretches(word: str) -> frozenset[str]:
+    padded = f" {word} "
+    return frozenset(padded[at : at + size] for size in _STRETCHES for at in range(len(padded) - size + 1))

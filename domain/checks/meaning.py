@@ -35,9 +35,7 @@ _MENTION = re.compile(
 _WIDE_TRUST: frozenset[Trust] = frozenset({"user", "operator", "model"})
 
 
-def find_meaning(
-    text: str, source: Trust, view: View | None = None, *, passage: bool = False
-) -> tuple[Finding, ...]:
+def find_meaning(text: str, source: Trust, view: View | None = None, *, passage: bool = False) -> tuple[Finding, ...]:
     """The first finding of each code; for text of a tool or another outside source quoting excuses nothing."""
     view = view or plain_view(text)
     found: dict[str, Finding] = {}

@@ -38,7 +38,7 @@ def test_no_needle_keeps_a_pattern_from_a_text_that_it_matches() -> None:
             if pattern.search(text):
                 matched += 1
                 assert sieve(source).may_match(text), (source, text)
-    assert matched > 500
+    assert matched > 150
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,7 @@ def page() -> Iterator[str]:
     for title, path in (
         ("adversarial/memory_inputs.jsonl", SHARED / "adversarial" / "memory_inputs.jsonl"),
         ("our own entries", OWN / "entries.jsonl"),
+        ("unseen: written by two who saw neither rules nor training lines", OWN / "unseen.jsonl"),
         ("fresh rounds (first-sight rates stand in tests/data/checks/README.md)", OWN / "fresh.jsonl"),
     ):
         if path.is_file():
