@@ -10,22 +10,26 @@
             await run.append({"role": "user", "content": "Why does the build fail?"})
             context = await run.context()
 
-Each call runs in a worker thread, so the event loop never waits for a disk. A cancelled call is not torn: its
-thread finishes what it began, all or nothing as ever. A summariser or curator may be a coroutine function here;
-it runs on the loop that opened the book.
+Each call runs in a worker thread, so the event loop never waits for a disk. A cancelled call is not torn: what it
+was about to append is appended whole or not at all, and a summary that comes after its caller gave up is thrown
+away. A summariser or curator may be a coroutine function here; it runs on the loop that opened the book, and is
+cancelled when nobody waits for it any more.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future
 from functools import partial
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
 from .infrastructure import book as core
 from .infrastructure.book import Answer, Context, RecordedMessage
+from .infrastructure.work.calling import until_cancelled
 
 T = TypeVar("T")
 H = TypeVar("H", bound="_Handle")
@@ -34,7 +38,12 @@ __all__ = ["Memory", "Minutebook", "Projections", "Run", "Session"]
 
 
 async def _call(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
-    return await asyncio.to_thread(partial(function, *arguments, **named))
+    cancelled = threading.Event()
+    try:
+        return await asyncio.to_thread(until_cancelled, cancelled, partial(function, *arguments, **named))
+    except asyncio.CancelledError:
+        cancelled.set()
+        raise
 
 
 class _Handle(Protocol):
@@ -219,11 +228,11 @@ class Minutebook:
     async def import_transcripts(self, source: Any, **options: Any) -> list[Answer]:
         return await _call(self._book.import_transcripts, source, **options)
 
-    async def undo_compaction(self, compaction: str) -> Answer:
-        return await _call(self._book.undo_compaction, compaction)
+    async def undo_compaction(self, compaction: str, session: str | None = None) -> Answer:
+        return await _call(self._book.undo_compaction, compaction, session)
 
-    async def redo_compaction(self, compaction: str) -> Answer:
-        return await _call(self._book.redo_compaction, compaction)
+    async def redo_compaction(self, compaction: str, session: str | None = None) -> Answer:
+        return await _call(self._book.redo_compaction, compaction, session)
 
     async def curate(self) -> Answer:
         return await _call(self._book.curate)
@@ -270,8 +279,23 @@ def _synchronous(plug_in: Any, method: str, loop: asyncio.AbstractEventLoop) -> 
     if not inspect.iscoroutinefunction(function):
         return plug_in
 
-    def wait(request: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(function(request), loop).result()
+    return _Waiting(function, loop, str(getattr(plug_in, "name", None) or getattr(function, "__name__", method)))
 
-    wait.__name__ = str(getattr(plug_in, "name", None) or getattr(function, "__name__", method))
-    return wait
+
+class _Waiting:
+    """Runs a coroutine function on the loop and waits for it in a worker thread."""
+
+    def __init__(self, function: Callable[[Any], Any], loop: asyncio.AbstractEventLoop, name: str) -> None:
+        self._function = function
+        self._loop = loop
+        self._asked: Future[Any] | None = None
+        self.name = name
+
+    def __call__(self, request: Any) -> Any:
+        self._asked = asyncio.run_coroutine_threadsafe(self._function(request), self._loop)
+        return self._asked.result()
+
+    def give_up(self) -> None:
+        """Nobody waits for the last answer any more: its coroutine is cancelled."""
+        if self._asked is not None:
+            self._asked.cancel()

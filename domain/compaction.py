@@ -61,20 +61,21 @@ def decide(
     table = _Table(visible, preamble_tokens, tokens, policy, open_run, session)
     if not (policy.enabled or force):
         return replace(table.refuse(()), compaction_off=True)
+    gain = policy.gain_tokens(tokens - table.hidden_tokens, again=table.earlier is not None)
     if fits and not force and table.hidden_tokens < policy.gain_tokens_min:
-        return Fits(tokens, "too little to gain")  # the usual answer just after a compaction: kept cheap
+        return table.too_little()  # the usual answer just after a compaction: kept cheap
     saved = sum([reduction.saved for reduction in table.reductions])
     after = tokens - saved
     reduced = Reduce(table.reductions, tokens, after)
     if table.reductions and not force and policy.fits(after) and not policy.triggered(after):
         return reduced
     plan = table.plan(supersedes)
-    if fits and not force and plan is not None and table.new_tokens < policy.gain_tokens_min:
+    if fits and not force and plan is not None and table.new_tokens < gain:
         plan = None
     if plan is not None:
         return plan
     if fits:
-        return reduced if saved >= policy.gain_tokens_min else Fits(tokens, "too little to gain")
+        return reduced if saved >= policy.gain_tokens_min else table.too_little()
     if table.reductions and policy.fits(after):
         return reduced
     return table.last_resort()
@@ -116,6 +117,20 @@ class _Table:
     def new_tokens(self) -> int:
         """What a summary would hide beside the earlier one, payloads counted as reduced."""
         return self.hidden_tokens - sum([reduction.saved for reduction in self.reductions])
+
+    def too_little(self) -> Fits:
+        """Nothing is worth doing; where that is for want of room it is said, with what would help (C10)."""
+        policy = self.policy
+        held = self.preamble + sum([self.shown[index].tokens for index in self.protection.indices])
+        room = policy.limit - held - (self.earlier.tokens if self.earlier else policy.summary_tokens + FRAME_TOKENS)
+        if room >= policy.window * policy.crowded_share:
+            return Fits(self.tokens, "too little to gain")
+        reason = (
+            f"too little to gain: the window is too small for what is protected ({held:,} of {policy.limit:,} tokens "
+            f"that fit), and a summary makes room for {max(room, 0):,} at most; raise context_window, or lower "
+            "protect_recent or protect_first"
+        )
+        return Fits(self.tokens, reason, crowded=True)
 
     def plan(self, supersedes: str | None) -> Summarise | None:
         """The summary of everything that is not protected; None when it would not be worth its frame, or not fit."""

@@ -38,10 +38,14 @@ class Reduction:
 
 @dataclass(frozen=True, slots=True)
 class Fits:
-    """Nothing changes; ``reason`` tells why nothing is done although the trigger is reached."""
+    """Nothing changes; ``reason`` tells why nothing is done although the trigger is reached.
+
+    ``crowded``: what is protected leaves so little room that summaries will come thick and fast (C10).
+    """
 
     tokens: int
     reason: str = ""
+    crowded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,17 +68,21 @@ class Place:
 
     def __str__(self) -> str:
         return (
-            f"Kept in full at log position {self.position}, message {clip(self.message, 120)}: `minutebook trace "
-            f"{self.position}` or `minutebook session messages {shlex.quote(clip(self.session, 120))}`."
+            f"Kept in full at log position {self.position}, message {clip(self.message, 120)}: the recall tool with "
+            f"position {self.position}, `minutebook trace {self.position}` or `minutebook session messages "
+            f"{shlex.quote(clip(self.session, 120))}`."
         )
 
 
-def important_arguments(call: ToolCall, limit: int) -> str:
-    """The arguments of a call that tell what it was about, as ``name=value`` pairs, at most ``limit`` characters."""
+def important_arguments(call: ToolCall, limit: int, first: Sequence[str] = ()) -> str:
+    """The arguments of a call that tell what it was about, as ``name=value`` pairs, at most ``limit`` characters.
+
+    Those named in ``first`` come before the usual ones.
+    """
     arguments = read_json(call.arguments)
     if not isinstance(arguments, dict):
         return one_line(call.arguments, limit) if call.arguments.strip() else ""
-    known = [key for key in IMPORTANT if key in arguments]
+    known = [key for key in dict.fromkeys((*first, *IMPORTANT)) if key in arguments]
     chosen = known or [key for key, value in arguments.items() if not isinstance(value, dict | list)]
     pairs: list[str] = []
     room = limit
@@ -120,7 +124,9 @@ def result_text(result: ToolResult, call: ToolCall | None, place: Place, policy:
     name = _tool(result, call)
     ended = "finished and reported an error" if result.is_error else "finished"
     lines = [f"{MARK}{name} {ended}; this view of its output is shortened]"]
-    if call is not None and (arguments := important_arguments(call, policy.placeholder_argument_chars // scale)):
+    first = policy.hint(result.name or (call.name if call else "")).arguments
+    room = policy.placeholder_argument_chars // scale
+    if call is not None and (arguments := important_arguments(call, room, first)):
         lines.append(f"Called with: {arguments}")
     lines.append(f"Output: {overview(result.text, policy.placeholder_overview_chars // scale)}")
     lines.append(str(place))

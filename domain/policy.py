@@ -7,11 +7,28 @@ later version of the code (with another policy) shows the same past (C11).
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from fnmatch import fnmatchcase
 from hashlib import sha256
 
 from .tokens import ESTIMATE, Counter
 
-POLICY = "policy-1"
+POLICY = "policy-2"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolHint:
+    """What a reduction should know about the results of one tool; ``tool`` is its name, ``*`` stands for any text."""
+
+    tool: str
+    keep: bool = False
+    """Shown whole for as long as the request can be made to fit by anything else."""
+    result_chars_long: int | None = None
+    """In place of the policy's."""
+    arguments: tuple[str, ...] = ()
+    """Arguments that tell what a call was about, named before the usual ones."""
+
+
+NO_HINT = ToolHint("*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +57,13 @@ class Policy:
     gain_share_min: float = 0.08
     """Share of the window that a change must promise while the request still fits: each change breaks the
     provider's prompt cache, and a range of one message a turn would mean a summary a turn."""
+    gain_share_again: float = 0.15
+    """The same once a summary is live: it is written anew with each, and at 0.08 a window of 4,000 tokens was
+    summarised every other request, one of 6,000 every third (measured)."""
+    gain_share_above: float = 0.25
+    """The same for a later summary that leaves the request above the trigger, where the next is due at once."""
+    crowded_share: float = 0.15
+    """Of the window: when what is protected leaves less room, the window is too small and that is said (C10)."""
     growth_share: float = 0.10
     """After failures the summariser is tried again when the request has grown by this share (C10)."""
     attempts_max: int = 2
@@ -61,6 +85,8 @@ class Policy:
     """Important arguments in a placeholder, together (C3)."""
     placeholder_overview_chars: int = 700
     """First and last lines, or JSON keys, in a placeholder."""
+    tool_hints: tuple[ToolHint, ...] = ()
+    """Per tool; the first that matches counts (C3)."""
     counter: Counter = ESTIMATE
     """Counts what a decision makes: reduced messages, summaries, and the bound of a summary (M5)."""
 
@@ -68,6 +94,10 @@ class Policy:
     def limit(self) -> int:
         """The largest request that fits: the window less the reserve for the answer (C1)."""
         return self.window - self.reserve
+
+    def hint(self, tool: str) -> ToolHint:
+        """What is known about the results of ``tool``."""
+        return next((hint for hint in self.tool_hints if fnmatchcase(tool, hint.tool)), NO_HINT)
 
     def fits(self, tokens: int) -> bool:
         """True when a request of ``tokens`` leaves the reserve free."""
@@ -86,6 +116,12 @@ class Policy:
     def gain_tokens_min(self) -> int:
         """What a change must promise to be made while the request still fits."""
         return int(self.window * self.gain_share_min)
+
+    def gain_tokens(self, after: int, *, again: bool) -> int:
+        """What a change must promise that leaves ``after`` tokens, ``again`` when a summary is live already."""
+        if not again:
+            return self.gain_tokens_min
+        return int(self.window * (self.gain_share_above if self.triggered(after) else self.gain_share_again))
 
     def digest(self, summarizer: str = "") -> str:
         """Names these settings together with the summariser; another digest ends the rest after failures (C10)."""

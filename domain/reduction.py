@@ -146,17 +146,23 @@ class _Scribe:
 
     def _result(self, number: int, result: ToolResult) -> ToolResult:
         place = self._place()
-        note = placeholder.media_text(result.media, place) if result.media else ""
+        call = self.survey.calls.get((self.index, number))
+        kept = self.policy.hint(result.name or (call.name if call else "")).keep and not self.tight
+        note = placeholder.media_text(result.media, place) if result.media and not kept else ""
         text = self._text(number, result, place, room=len(note))
         if text is result.text and not note:
             return result
         return replace(result, text="\n".join(filter(None, (text, note))), media=())
 
     def _text(self, number: int, result: ToolResult, place: placeholder.Place, room: int) -> str:
-        long = self.policy.result_chars_tight if self.tight else self.policy.result_chars_long
+        call = self.survey.calls.get((self.index, number))
+        hint = self.policy.hint(result.name or (call.name if call else ""))
+        if hint.keep and not self.tight:
+            return result.text
+        usual = self.policy.result_chars_long if hint.result_chars_long is None else hint.result_chars_long
+        long = min(usual, self.policy.result_chars_tight) if self.tight else usual
         if len(result.text) <= placeholder.PLACEHOLDER_CHARS_MAX and placeholder.MARK in result.text:
             return result.text
-        call = self.survey.calls.get((self.index, number))
         later_index, later_number, later = self.survey.newest.get(result.text, (-1, -1, self.message))
         if len(result.text) >= self.policy.duplicate_chars_min and (later_index, later_number) > (self.index, number):
             return placeholder.duplicate_text(result, call, position=later.position, message=later.id)

@@ -7,6 +7,7 @@ Precedence, strongest first: what is passed in Python, ``MINUTEBOOK_<FIELD>`` in
 from __future__ import annotations
 
 import errno
+import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ..domain.errors import InputError
+from ..domain.policy import ToolHint
 
 PREFIX = "MINUTEBOOK_"
 NUMBER_MAX = 1_000_000_000
@@ -54,6 +56,11 @@ class Settings(BaseModel):
     )
     summarizer_input_tokens: int = Field(
         default=60_000, ge=1_000, description="Material of one call of the summariser; more is folded in chunks (C2)."
+    )
+    tool_hints: tuple[ToolHint, ...] = Field(
+        default=(),
+        description="What a reduction should know about single tools: tables with tool (a name, * stands for any text) "
+        "and keep, result_chars_long or arguments; as JSON in the environment (C3).",
     )
     summarizer_timeout_seconds: float = Field(default=120.0, gt=0, description="A later answer is refused (C5).")
 
@@ -125,6 +132,16 @@ class Settings(BaseModel):
             # The database, its companions, the lock and the ignore file live there.
             raise ValueError("must not be one of minutebook's own files; in .tinyagent itself, name a .md file")
         return value
+
+    @field_validator("tool_hints", mode="before")
+    @classmethod
+    def _hints(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except ValueError as error:
+            raise ValueError('must be a JSON array such as [{"tool": "read_*", "keep": true}]') from error
 
     @field_validator("projections", mode="before")
     @classmethod

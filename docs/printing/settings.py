@@ -37,7 +37,8 @@ def page() -> str:
         rows = []
         for name in names:
             field = Settings.model_fields[name]
-            kind = ", ".join([spoken(field.annotation), *filter(None, map(_bound, field.metadata))])
+            said = re.sub(r"\[(\w+)\]\(#\w+\)", r"`\1`", spoken(field.annotation))  # this page explains no types
+            kind = ", ".join([said, *filter(None, map(_bound, field.metadata))])
             variable = f"`{PREFIX}{name.upper()}`"
             rows.append(
                 (

@@ -137,5 +137,6 @@ class Context:
             sizes=self.sizes,
             digest=self.digest,
             proved=self.proved,
+            note=self.note or None,
             repairs=list(self.built.notes),
         )

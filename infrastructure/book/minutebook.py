@@ -255,13 +255,13 @@ class Minutebook:
         done = importing.import_transcripts(self._runtime, data, format=format, session=session, progress=progress)
         return [Answer(importing.answer(one)) for one in done]
 
-    def undo_compaction(self, compaction: str) -> Answer:
-        """Takes the live compaction back; last in, first out (C7)."""
-        return Answer(undoing.undo(self._runtime, compaction))
+    def undo_compaction(self, compaction: str, session: str | None = None) -> Answer:
+        """Takes the live compaction back; last in, first out (C7). A fork that shares it is named by ``session``."""
+        return Answer(undoing.undo(self._runtime, compaction, session))
 
-    def redo_compaction(self, compaction: str) -> Answer:
-        """Makes the last undone compaction live again (C7)."""
-        return Answer(undoing.redo(self._runtime, compaction))
+    def redo_compaction(self, compaction: str, session: str | None = None) -> Answer:
+        """Makes the last undone compaction live again (C7). A fork that shares it is named by ``session``."""
+        return Answer(undoing.redo(self._runtime, compaction, session))
 
     # --- memory
 
@@ -313,7 +313,12 @@ class Minutebook:
 
     def status(self) -> Answer:
         """One page: sessions, memory, projections, last failures."""
-        return Answer(looking.status(self._runtime, self._workspace.root, self.memory.status()))
+        answer = Answer(looking.status(self._runtime, self._workspace.root, self.memory.status()))
+        if answer["latest"]:
+            latest = str(answer["latest"][0]["session"])
+            said = self.find_session(latest)._crowded()
+            answer["compaction_note"] = "; ".join(filter(None, (answer["compaction_note"], said))) or None
+        return answer
 
     # --- what the curator listens for
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from ...domain.errors import InputError
+from ...domain.errors import CompactionNeeded, ContextWindowExceeded, InputError
 from ...domain.message import JSON
 from ...domain.recall_tool import CHARS_DEFAULT, parse_recall
 from ...domain.usage import usage_of
@@ -68,9 +68,9 @@ class Session:
                 name,
                 from_caller(item, bytes_max=bytes_max, counter=counter, redact=redact),
                 actor="import",
-                usage=usage_of(usage),
+                usage=usage_of(usage) if place == len(messages) - 1 else None,
             )
-            for name, item in zip(message_ids(id, len(messages), single), messages, strict=True)
+            for place, (name, item) in enumerate(zip(message_ids(id, len(messages), single), messages, strict=True))
         ]
         positions = record(self._runtime, self.id, entries, run=None, named=id is not None) if entries else []
         return positions[0] if single else positions
@@ -168,6 +168,14 @@ class Session:
     def timeline(self, buckets: int = 50) -> list[Answer]:
         """Tokens, compactions, runs and memory revisions over the positions of the session, in ``buckets`` steps."""
         return [Answer(row) for row in looking.timeline(self._runtime, self.id, buckets)]
+
+    def _crowded(self) -> str:
+        """Why the window is too small for this session, for the status; "" when it is not (C10)."""
+        try:
+            looked = self._compressor.look(at=None, window=None, system=None, tools=None)
+        except (CompactionNeeded, ContextWindowExceeded) as error:
+            return f"{self.id}: {error.message}"
+        return f"{self.id}: {looked.note}" if looked.crowded else ""
 
     def _shown_context(self, ref: RunRef, lease: Lease, *, system: str, tools: tuple[JSON, ...]) -> Context:
         now = self._runtime.now()

@@ -19,6 +19,7 @@ from ...domain.parts import parts_to_json
 from ...domain.policy import Policy
 from ...domain.relief import with_reductions
 from ...domain.streams import compactions_stream
+from .calling import require_caller
 from .conversation import RunRef
 from .freezer import Freezer, Frozen
 from .policy import policy_of
@@ -43,6 +44,7 @@ class Looked:
     proved: bool
     note: str = ""
     reported: int | None = None
+    crowded: bool = False
 
 
 class Compressor:
@@ -63,27 +65,32 @@ class Compressor:
         policy = policy_of(self._runtime.settings, counter=self._runtime.counter)
         frozen = self._freezer.freeze(ref.run)
         preamble = Preamble(system, "" if frozen is None else frozen.block, tools, self._runtime.counter)
-        note = ""
+        note, crowded = "", False
         for _ in range(ROUNDS):
             seen = self._reader.see()
             built = build(seen.visible, preamble)
+            reported = self._requests.reported(seen, built)
             decision = decide(
                 seen.visible,
                 _around(built, seen.visible),
                 policy,
                 seen.open_run,
                 session=self._session,
-                reported=seen.reported,
+                reported=reported,
                 suspended=seen.suspended,
             )
-            if isinstance(decision, Fits) or note:
+            if isinstance(decision, Fits):
+                note, crowded = note or decision.reason, decision.crowded
+                break
+            if note:
                 break
             note = self._apply(decision, seen, policy, ref.run)
         else:
             if not policy.fits(built.tokens):
                 raise needed(built.tokens, policy)
+        require_caller()
         self._requests.record(built, seen.position, policy, frozen, preamble, ref.run)
-        return Looked(self._session, built, seen.position, policy, frozen, True, note, seen.reported)
+        return Looked(self._session, built, seen.position, policy, frozen, True, note, reported, crowded)
 
     def _apply(self, decision: Decision, seen: Seen, policy: Policy, run: str | None) -> str:
         """Carries a decision out. Returns why nothing more is to be done, or "" to decide anew."""
@@ -119,6 +126,7 @@ class Compressor:
                 assert_never(decision)
 
     def _reduce(self, reductions: Sequence[Reduction], seen: Seen, policy: Policy, run: str | None) -> bool:
+        require_caller()
         stream = compactions_stream(self._runtime.workspace, self._session)
         event = ReductionDecided(
             envelope=self._runtime.envelope(stream, seen.fence + 1, actor="compressor", session=self._session, run=run),
@@ -206,6 +214,8 @@ class Compressor:
         """What a model would see, or saw at a position; appends nothing (C8, C11)."""
         policy = policy_of(self._runtime.settings, window, counter=self._runtime.counter)
         seen = self._reader.see(at)
+        if at is not None and window is None:
+            policy = self._requests.policy_at(seen, self._runtime.settings)
         frozen, earlier = self._requests.last(seen.position)
         preamble = replace(
             earlier,
@@ -213,17 +223,22 @@ class Compressor:
             tools=earlier.tools if tools is None else tools,
         )
         visible = seen.visible
+        built = build(visible, preamble)
+        reported = self._requests.reported(seen, built)
+        note, crowded = "", False
         if at is None or window is not None:
             decision = decide(
                 visible,
-                _around(build(visible, preamble), visible),
+                _around(built, visible),
                 policy,
                 seen.open_run,
                 session=self._session,
-                reported=seen.reported if at is None else None,
+                reported=reported if at is None else None,
                 suspended=seen.suspended,
             )
             match decision:
+                case Fits():
+                    note, crowded = decision.reason, decision.crowded
                 case Refuse():
                     raise decision.error()
                 case Reduce():
@@ -232,13 +247,14 @@ class Compressor:
                     if not decision.fits_reduced:
                         raise needed(decision.tokens_before, policy)
                     visible = with_reductions(visible, decision.reductions)
+                case Summarise():
+                    note = "a summary is due at the next request of a run"
                 case _:
-                    pass
-        built = build(visible, preamble)
-        reported = seen.reported if visible is seen.visible else None  # that was of another request
-        return Looked(
-            self._session, built, seen.position, policy, frozen, self._requests.proves(built), reported=reported
-        )
+                    assert_never(decision)
+        if visible is not seen.visible:
+            built, reported = build(visible, preamble), None  # that was of another request
+        proved = self._requests.proves(built)
+        return Looked(self._session, built, seen.position, policy, frozen, proved, note, reported, crowded)
 
 
 def _answer(

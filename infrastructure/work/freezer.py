@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
+from threading import Lock
 
 from ...domain.catalogue import MemoryFrozen
 from ...domain.document import digest, render
@@ -13,6 +14,7 @@ from ...domain.message import Trust, lowest_trust
 from ...domain.streams import shown_stream
 from ...projections.context import queries
 from ...projections.revisions import queries as revisions
+from .appending import append_behind
 from .publisher import Publisher
 from .runtime import Runtime
 
@@ -36,19 +38,21 @@ class Freezer:
         self._publisher = publisher
         self._session = session
         self._anew = anew
+        self._lock = Lock()
         self._mine: Frozen | None = None
 
     def freeze(self, run: str | None) -> Frozen | None:
         """The block of this runtime; frozen now, by an event, at the first request. None when memory is off."""
         if not self._runtime.settings.memory_enabled:
             return None
-        if self._mine is None and not self._anew:
-            # Another Session object of this runtime may have frozen it already.
-            self._mine = self._recorded(None, runtime=self._runtime.id)
-        if self._mine is None:
-            self._mine = self._record(self._latest(), run)
-            self._anew = False
-        return self._mine
+        with self._lock:  # several threads of an agent may ask in one run
+            if self._mine is None and not self._anew:
+                # Another Session object of this runtime may have frozen it already.
+                self._mine = self._recorded(None, runtime=self._runtime.id)
+            if self._mine is None:
+                self._mine = self._record(self._latest(), run)
+                self._anew = False
+            return self._mine
 
     def at(self, position: int | None) -> Frozen | None:
         """The last freeze at or before a position; else the latest revision of that time, unfrozen (C8).
@@ -87,20 +91,21 @@ class Freezer:
     def _record(self, latest: Frozen, run: str | None) -> Frozen:
         runtime = self._runtime
         stream = shown_stream(runtime.workspace, self._session, runtime.id)
-        event = MemoryFrozen(
-            envelope=runtime.envelope(
-                stream,
-                runtime.log.version(stream) + 1,
-                actor="minutebook",
-                session=self._session,
-                run=run,
-                trust=latest.trust,
-            ),
-            revision=latest.revision,
-            digest=latest.digest,
-            runtime=runtime.id,
-            block_digest=sha256(latest.block.encode()).hexdigest(),
-            payload=encode_payload({"block": latest.block}),
-        )
-        runtime.log.append([event])
+
+        def events(version: int) -> list[MemoryFrozen]:
+            envelope = runtime.envelope(
+                stream, version, actor="minutebook", session=self._session, run=run, trust=latest.trust
+            )
+            return [
+                MemoryFrozen(
+                    envelope=envelope,
+                    revision=latest.revision,
+                    digest=latest.digest,
+                    runtime=runtime.id,
+                    block_digest=sha256(latest.block.encode()).hexdigest(),
+                    payload=encode_payload({"block": latest.block}),
+                )
+            ]
+
+        append_behind(runtime, stream, events)
         return Frozen(latest.revision, latest.digest, latest.block, True, latest.trust)

@@ -23,5 +23,6 @@ def policy_of(settings: Settings, window: int | None = None, *, counter: Counter
         protect_recent=settings.protect_recent,
         summary_tokens_max=settings.summary_tokens_max,
         summarizer_input_tokens=settings.summarizer_input_tokens,
+        tool_hints=settings.tool_hints,
         counter=counter,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 from sqlalchemy import select
@@ -10,11 +11,27 @@ from sqlalchemy import select
 from ...domain.catalogue import ContextShown, PreambleRecorded
 from ...domain.context import RENDERER, Built, Preamble, digest
 from ...domain.events import Envelope, encode_payload
-from ...domain.policy import Policy
+from ...domain.policy import POLICY, Policy
 from ...domain.streams import shown_stream
 from ...projections.context import history, queries
+from ..settings import Settings
+from .appending import append_behind
 from .freezer import Freezer, Frozen
+from .policy import policy_of
 from .runtime import Runtime, new_id
+from .visible import Seen
+
+AT_ONCE_MAX = 32
+"""Threads that ask in one run are recorded in any order; among so many requests what they saw decides."""
+
+WITH_PROMPT_SHARE = 0.8
+"""The same of the system prompt and tools alone, which a request of the caller's own making may not have had."""
+
+PREAMBLES_KEPT = 8
+"""An agent and its helpers take turns with prompts of their own: each is recorded once, not at every turn."""
+
+PLAUSIBLE_SHARE = 0.2
+"""A provider that counts less than this share of our count has counted something else."""
 
 
 class Requests:
@@ -24,8 +41,11 @@ class Requests:
         self._runtime = runtime
         self._session = session
         self._freezer = freezer
-        self._preamble: tuple[str, Preamble] | None = None
+        self._lock = Lock()
+        self._preambles: tuple[tuple[str, Preamble], ...] = ()  # the last ones recorded, the newest first
         self._shown: str | None = None
+        self._asked: tuple[int, int] | None = None  # what the last request saw, and the tokens of its preamble
+        self._before: tuple[int, int | None] | None = None  # where usage was reported, and the preamble of that request
 
     # --- looking
 
@@ -57,12 +77,51 @@ class Requests:
             )
             if position is not None:
                 statement = statement.where(table.c.seen <= position)
-            return connection.execute(statement.order_by(table.c.position.desc()).limit(1)).one_or_none()
+            rows = connection.execute(statement.order_by(table.c.position.desc()).limit(AT_ONCE_MAX)).all()
+        return max(rows, key=lambda row: (row.seen, row.position), default=None)
+
+    def policy_at(self, seen: Seen, settings: Settings) -> Policy:
+        """The policy that was in force at a past position: of the last request or decision there was (C11).
+
+        Its reserve is that of today's settings under the window of then. Before the first request it is today's.
+        """
+        shown = self._seen(seen.position)
+        found = policy_of(settings, None if shown is None else shown.window, counter=self._runtime.counter)
+        name = POLICY if shown is None else str(shown.policy)
+        if seen.epoch and (shown is None or seen.epoch > shown.position):
+            decided = self._runtime.log.at([seen.epoch]).get(seen.epoch)
+            name = str(getattr(None if decided is None else decided.body, "policy", name))
+        return replace(found, name=name)
 
     def proves(self, built: Built) -> bool:
         """Whether a request of this very digest was recorded."""
         with self._runtime.projections.reading("context") as (view, connection):
             return history.was_shown(view, connection, self._runtime.workspace, self._session, digest(built))
+
+    def reported(self, seen: Seen, built: Built) -> int | None:
+        """The size of this request in the provider's count (M5): the last one reported, with what changed since.
+
+        Messages that came later are counted in ``seen`` already; here another prompt, memory or set of tools than
+        the reported request had. None where nothing was reported, or what cannot be of this request: a cached part
+        left out, another call's usage. What does not fit must not pass for less (C1).
+        """
+        if seen.reported is None or seen.reported_at is None:
+            return None
+        if self._before is None or self._before[0] != seen.reported_at:
+            self._before = (seen.reported_at, self._preamble_before(seen.reported_at))
+        now, before = built.preamble.tokens, self._before[1]
+        # A request that was not made here had the prompt of now, or it cannot be believed.
+        tokens = seen.reported + (0 if before is None else now - before)
+        least = max(built.tokens * PLAUSIBLE_SHARE, now * WITH_PROMPT_SHARE if before is None else 0)
+        return tokens if tokens >= least else None
+
+    def _preamble_before(self, position: int) -> int | None:
+        """Tokens of the preamble of the last request that did not see ``position``; None when there was none."""
+        # The usual case, an answer to the request before it, needs no projection to be caught up.
+        asked = self._asked
+        if asked is not None and asked[0] < position:
+            return asked[1]
+        return None if self._seen(position - 1) is None else self.last(position - 1)[1].tokens
 
     # --- recording
 
@@ -71,49 +130,55 @@ class Requests:
     ) -> None:
         """Records the digest of a request when it differs from the session's last one, and its preamble when new."""
         found = digest(built)
-        if self._shown is None:
-            last = self._seen(None)
-            self._shown = None if last is None else last.digest
-        if found == self._shown:
-            return
-        runtime = self._runtime
-        stream = shown_stream(runtime.workspace, self._session, runtime.id)
-        version = runtime.log.version(stream)
-        events: list[Any] = []
-
-        def envelope() -> Envelope:
-            return runtime.envelope(
-                stream, version + len(events) + 1, actor="compressor", session=self._session, run=run
-            )
-
-        key = None
-        if preamble.system or preamble.tools:
+        with self._lock:  # several threads of an agent may ask in one run
+            self._asked = (seen, preamble.tokens)
+            if self._shown is None:
+                last = self._seen(None)
+                self._shown = None if last is None else last.digest
+            if found == self._shown:
+                return
+            runtime = self._runtime
+            stream = shown_stream(runtime.workspace, self._session, runtime.id)
             bare = replace(preamble, memory="")
-            if self._preamble is None or self._preamble[1] != bare:
-                self._preamble = (new_id("p"), bare)
-                events.append(
-                    PreambleRecorded(
+            known = next((item for item in self._preambles if item[1] == bare), None)
+            named = known or ((new_id("p"), bare) if bare.system or bare.tools else None)
+
+            def events(version: int) -> list[Any]:
+                made: list[Any] = []
+
+                def envelope() -> Envelope:
+                    return runtime.envelope(
+                        stream, version + len(made), actor="compressor", session=self._session, run=run
+                    )
+
+                if named is not None and named is not known:
+                    made.append(
+                        PreambleRecorded(
+                            envelope=envelope(),
+                            preamble=named[0],
+                            tokens=bare.tokens,
+                            payload=encode_payload({"system": bare.system, "tools": list(bare.tools)}),
+                        )
+                    )
+                made.append(
+                    ContextShown(
                         envelope=envelope(),
-                        preamble=self._preamble[0],
-                        tokens=bare.tokens,
-                        payload=encode_payload({"system": preamble.system, "tools": list(preamble.tools)}),
+                        runtime=runtime.id,
+                        digest=found,
+                        renderer=RENDERER,
+                        policy=policy.name,
+                        seen=seen,
+                        preamble=None if named is None else named[0],
+                        memory_revision=None if frozen is None else frozen.revision,
+                        window=policy.window,
+                        tokens=built.tokens,
+                        messages=len(built.lines),
                     )
                 )
-            key = self._preamble[0]
-        events.append(
-            ContextShown(
-                envelope=envelope(),
-                runtime=runtime.id,
-                digest=found,
-                renderer=RENDERER,
-                policy=policy.name,
-                seen=seen,
-                preamble=key,
-                memory_revision=None if frozen is None else frozen.revision,
-                window=policy.window,
-                tokens=built.tokens,
-                messages=len(built.lines),
-            )
-        )
-        runtime.log.append(events)
-        self._shown = found
+                return made
+
+            append_behind(runtime, stream, events)
+            if named is not None:
+                others = tuple(item for item in self._preambles if item is not named)
+                self._preambles = (named, *others)[:PREAMBLES_KEPT]
+            self._shown = found

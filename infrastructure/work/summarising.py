@@ -18,7 +18,7 @@ from ...domain.summary import SummaryRequest
 from ...domain.summary_safety import reads_as_instruction, redact_credentials
 from ...projections.context import history
 from . import claims
-from .calling import call, kind, label, method, said
+from .calling import call, kind, label, method, require_caller, said
 from .runtime import Runtime, new_id
 from .visible import Seen
 
@@ -82,6 +82,7 @@ class Summarising:
         spent: list[Usage] = []
         try:
             verdict = self._ask(prepare(plan, policy, whole=self._reads_all()), policy, held, spent)
+            require_caller()
         except BaseException as error:
             # Also an interrupt: what was begun is on record, and nothing has changed (C5).
             self._failed(compaction, plan, policy, run, error, sum(spent, Usage()))
@@ -139,6 +140,7 @@ class Summarising:
         raise AssertionError("a plan has at least one chunk")
 
     def _call(self, request: SummaryRequest) -> Any:
+        require_caller()
         if isinstance(self._summarizer, ExtractiveSummarizer):
             return self._summarizer.summarize(request)
         return call(

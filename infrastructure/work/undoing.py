@@ -9,27 +9,34 @@ from ...domain.errors import SessionError, StreamConflict
 from ...domain.events import Event
 from ...domain.streams import compactions_stream
 from ...projections.context import history, queries
+from .conversation import require_session
 from .runtime import Runtime
 from .visible import Reader
 
 
-def undo(runtime: Runtime, compaction: str) -> dict[str, Any]:
-    """Takes the live compaction back. Raises SessionError ``unknown_compaction``, ``not_live``."""
-    return _change(runtime, compaction, "undone")
+def undo(runtime: Runtime, compaction: str, session: str | None = None) -> dict[str, Any]:
+    """Takes the live compaction back, in the session that made it, or in a fork that shares it (M6).
+
+    Raises SessionError ``unknown_compaction``, ``not_live``, ``unknown_session``.
+    """
+    return _change(runtime, compaction, session, "undone")
 
 
-def redo(runtime: Runtime, compaction: str) -> dict[str, Any]:
+def redo(runtime: Runtime, compaction: str, session: str | None = None) -> dict[str, Any]:
     """Makes the compaction that was undone last live again.
 
-    Raises SessionError ``unknown_compaction``, ``not_undone``.
+    Raises SessionError ``unknown_compaction``, ``not_undone``, ``unknown_session``.
     """
-    return _change(runtime, compaction, "redone")
+    return _change(runtime, compaction, session, "redone")
 
 
-def _change(runtime: Runtime, compaction: str, what: str) -> dict[str, Any]:
+def _change(runtime: Runtime, compaction: str, session: str | None, what: str) -> dict[str, Any]:
     runtime.require_writing("this")
+    if session is not None:
+        require_session(runtime, session)
     with runtime.projections.reading("context") as (view, connection):
-        session = history.find_compaction(view, connection, runtime.workspace, compaction)
+        made_in = history.find_compaction(view, connection, runtime.workspace, compaction)
+    session = made_in if session is None or made_in is None else session
     if session is None:
         raise SessionError(
             f"there is no compaction {compaction!r}; 'minutebook compactions SESSION' names those there are",
@@ -68,11 +75,12 @@ def _change(runtime: Runtime, compaction: str, what: str) -> dict[str, Any]:
             f"another compaction of session {session!r} came between; look again", code="not_live"
         ) from error
     after = sum(item.tokens for item in reader.see().visible)
+    assert made_in is not None
     return {
         "compaction": compaction,
         "status": what,
         "reason": None,
-        "hidden": _hidden(runtime, session, compaction) if what == "redone" else [],
+        "hidden": _hidden(runtime, made_in, compaction) if what == "redone" else [],
         "tokens_before": before,
         "tokens_after": after,
     }

@@ -86,6 +86,8 @@ class Seen:
     """Position of the last decision; 0 when there was none."""
     reported: int | None
     """Tokens of this request in the provider's own count, where the caller gave its usage (M5)."""
+    reported_at: int | None = None
+    """The message that came with that usage: the prompt and the tools were those of the request before it."""
 
 
 class Reader:
@@ -138,13 +140,8 @@ class Reader:
             elif event.topic not in _ELSEWHERE:
                 return None
         visible = (*last.visible, *shown) if shown else last.visible
-        return replace(
-            last,
-            visible=visible,
-            position=head,
-            open_run=run,
-            reported=self._reported(visible, last.epoch),
-        )
+        reported, at = self._reported(visible, last.epoch)
+        return replace(last, visible=visible, position=head, open_run=run, reported=reported, reported_at=at)
 
     def _full(self, at: int | None, originals: bool) -> Seen:
         runtime, session = self._runtime, self._session
@@ -168,21 +165,24 @@ class Reader:
             None if epoch is None else epoch.live,
             fence,
             0 if epoch is None else epoch.position,
-            self._reported(visible, 0 if epoch is None else epoch.position),
+            *self._reported(visible, 0 if epoch is None else epoch.position),
         )
 
-    def _reported(self, visible: Visible, epoch: int) -> int | None:
-        """The last reported size of a request, and the estimate of what came after it; None since the last change."""
+    def _reported(self, visible: Visible, epoch: int) -> tuple[int, int] | tuple[None, None]:
+        """The last reported size of a request with the count of what came after it, and where it was reported.
+
+        None since the last change of what is shown.
+        """
         shown = [item for item in visible if isinstance(item, Shown)]
         for place in range(len(shown) - 1, -1, -1):
             position = shown[place].message.position
             if position < epoch:
-                return None
+                return None, None
             if position in self._usage:
                 usage = self._usage[position]
                 later = sum(item.tokens for item in shown[place + 1 :])
-                return usage.input_tokens + usage.output_tokens + later
-        return None
+                return usage.input_tokens + usage.output_tokens + later, position
+        return None, None
 
     def _join(self, refs: Iterable[Any]) -> Visible:
         listed = [tuple(ref) for ref in refs]

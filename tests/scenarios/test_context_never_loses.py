@@ -538,3 +538,40 @@ def test_real_transcripts_stay_legal_and_whole_at_every_window(place: Path, shar
 
 def test_nothing_at_all_is_a_request_too() -> None:
     assert build((), Preamble()).messages == []
+
+
+def test_a_fork_undoes_and_redoes_what_it_shares_and_its_parent_is_not_touched(
+    place: Path, conversation: Any, small: Settings
+) -> None:
+    with filled(place, conversation(12), settings=small) as book:
+        parent = book.session("s")
+        original = parent.context(window=1_000_000)
+        shared = parent.compact()["compaction"]
+        fork = parent.fork(id="f")
+        fork.append(conversation(12), id="f")
+        before = fork.context(window=1_000_000).digest
+        own = fork.compact()["compaction"]
+        compacted = parent.context().digest
+
+        book.undo_compaction(own)
+        assert fork.context(window=1_000_000).digest == before
+        undone = book.undo_compaction(shared, session="f")
+
+        assert undone["status"] == "undone"
+        shown = fork.context(window=1_000_000)
+        assert [message["state"] for message in shown.messages] == ["original"] * 96
+        assert shown.messages[:48] == original.messages
+        assert parent.context().digest == compacted
+        assert book.redo_compaction(shared, session="f")["hidden"]
+        assert fork.context(window=1_000_000).digest == before
+        assert book.redo_compaction(own)["status"] == "redone"
+        with pytest.raises(MinutebookError) as caught:
+            book.undo_compaction(own, session="s")
+        assert caught.value.code == "not_live"
+        with pytest.raises(MinutebookError) as caught:
+            book.undo_compaction(shared, session="nowhere")
+        assert caught.value.code == "unknown_session"
+        digest = fork.context(window=1_000_000).digest
+        book.projections.rebuild("context")
+        assert fork.context(window=1_000_000).digest == digest
+        assert book.verify().ok

@@ -55,6 +55,7 @@ def test_every_request_that_was_shown_is_proved_again(replayed: tuple[Golden, st
             assert event.session is not None
             context = book.session(event.session).context(at=body.seen)
             assert (context.digest, context.proved) == (body.digest, True), event.position
+            assert (context.policy, context.window) == (body.policy, body.window), event.position
         assert len(shown) > 30
         assert len(windows) >= 3
 

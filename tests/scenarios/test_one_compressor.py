@@ -144,3 +144,32 @@ def test_a_summary_is_made_anew_from_its_originals_and_can_be_taken_back(tmp_pat
         # and an undo brings the first summary back
         book.undo_compaction(again.compaction)
         assert [row.status for row in session.compactions()] == ["committed", "undone"]
+
+
+def test_threads_that_append_and_ask_in_one_run_never_stand_in_each_others_way(tmp_path: Path) -> None:
+    # given one run that four threads of an agent share
+    failures: list[BaseException] = []
+    with Minutebook.open(tmp_path, settings=SETTINGS, automatic=False) as book, book.session("s").run() as run:
+
+        def work(name: str) -> None:
+            for turn in range(8):
+                try:
+                    run.append({"role": "assistant", "content": f"{name} {turn} " + "word " * 20})
+                    run.context(system=f"You are {name}.")
+                except BaseException as error:
+                    failures.append(error)
+
+        # when all of them append and ask at once
+        threads = [threading.Thread(target=work, args=(name,)) for name in ("A", "B", "C", "D")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        # then none fails, nothing is lost, memory is frozen once, and what was seen at a position can be proved
+        assert failures == []
+        session = book.session("s")
+        assert len(session.messages()) == 32
+        assert len(list(book.log(type="MemoryFrozen"))) == 1
+        for position in {event["body"]["seen"] for event in book.log(type="ContextShown")}:
+            assert session.context(at=position).proved

@@ -35,6 +35,7 @@ KINDS = {
     "boundary": "Messages vanish around the boundary",
     "tokens": "Wrong token numbers",
     "pruning": "Pruning misleads the model or grows without bound",
+    "growth": "Growth",
     "order": "Order and concurrency",
     "scope": "One session sees another, or secrets travel",
 }
@@ -115,6 +116,13 @@ elsewhere(
     outcome="It is neither lost nor hidden, and the summary is committed",
     test="tests/scenarios/test_context_never_loses.py"
     "::test_a_message_that_arrives_while_the_summary_is_made_is_neither_lost_nor_hidden",
+)
+elsewhere(
+    "summary",
+    issues="anthropics/claude-code#19443; NousResearch/hermes-agent#79391",
+    scenario="The caller cancels its request while the summary is made, and the summary comes after all",
+    outcome="It is not committed: the context stays byte-identical, one event says why, the next request compacts",
+    test="tests/scenarios/test_cancelled.py::test_a_summary_whose_caller_has_given_up_is_not_committed",
 )
 elsewhere(
     "summary",
@@ -438,6 +446,28 @@ elsewhere(
     test="tests/scenarios/test_context_never_loses.py::test_undo_and_redo_go_to_any_depth_and_keep_what_came_later",
 )
 elsewhere(
+    "endless",
+    issues="openai/codex#40213, #13279; google-gemini/gemini-cli#15225; letta-ai/letta#3242, #3279",
+    scenario="Small windows, in which what is protected is near or above the trigger, and a long piece of work",
+    outcome="A later summary waits until it frees a quarter of the window, or until the request no longer fits",
+    test="tests/domain/compaction/test_frequency.py::test_a_summary_is_not_made_every_few_messages",
+)
+elsewhere(
+    "endless",
+    issues="openai/codex#40213; cline/cline#9510",
+    scenario="A window that is too small for what is protected, so that each summary makes little room",
+    outcome="The request still fits; its note, the status and the command line name the sizes and what would help",
+    test="tests/scenarios/test_crowded.py::test_a_window_too_small_for_what_is_protected_is_named_where_one_looks",
+)
+elsewhere(
+    "undo",
+    issues="langchain-ai/langgraph#4987; anomalyco/opencode#32368",
+    scenario="A fork shares a compaction; it is undone and redone there, below one of the fork's own",
+    outcome="The fork shows the originals again, its parent is not touched",
+    test="tests/scenarios/test_context_never_loses.py"
+    "::test_a_fork_undoes_and_redoes_what_it_shares_and_its_parent_is_not_touched",
+)
+elsewhere(
     "undo",
     issues="anthropics/claude-code#14462",
     scenario="Compact, close, open again",
@@ -536,6 +566,36 @@ def test_calls_and_reasoning_are_counted_where_there_is_no_text() -> None:
 
 # --- pruning -----------------------------------------------------------------------------------------
 
+elsewhere(
+    "tokens",
+    issues="openclaw/openclaw#5457, #121230",
+    scenario="The provider reported a small request; then the system prompt or the tools grow beyond the window",
+    outcome="What changed since is counted on top: refused with its sizes",
+    test="tests/scenarios/test_reported_usage.py"
+    "::test_a_larger_system_prompt_than_that_of_the_reported_request_is_counted",
+)
+elsewhere(
+    "tokens",
+    issues="openclaw/openclaw#5457, #121230",
+    scenario="Usage that leaves out what came from a cache, is of another call, is zero, or has unknown names",
+    outcome="Anthropic's cache counts as part of the request; what cannot be of this request is not believed",
+    test="tests/scenarios/test_reported_usage.py"
+    "::test_a_count_that_cannot_be_of_this_request_lets_nothing_pass_that_does_not_fit",
+)
+elsewhere(
+    "growth",
+    issues="langchain-ai/langgraph#7843, PR 7547; theexperiencecompany/gaia PR 818; agno-agi/agno#3923, #8308",
+    scenario="A thousand messages with a request every tenth, then a thousand more",
+    outcome="Twice the events, at most 2.1 times the bytes; a prompt that comes again is stored once",
+    test="tests/scenarios/test_growth.py::test_twice_the_messages_take_twice_the_disk",
+)
+elsewhere(
+    "growth",
+    issues="google/adk-python#3039, #4827; run-llama/llama_index#12264",
+    scenario="The next request of a short session, and of one with ten times as many messages behind a summary",
+    outcome="The same reads: what is hidden is not read",
+    test="tests/scenarios/test_growth.py::test_a_request_reads_what_it_shows_and_not_what_is_hidden",
+)
 elsewhere(
     "pruning",
     issues="HKUDS/nanobot PR 4647; openclaw/openclaw PR 101547",

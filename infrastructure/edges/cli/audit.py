@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .app import app, projections_app, state
-from .output import dumps, shorten
+from .output import counted, dumps, shorten
 from .sessions import text_of
 
 TRACED_MESSAGES = 10
@@ -159,7 +159,7 @@ def verify() -> None:
             return
         out.line(
             f"{'All is well' if found['ok'] else 'Something differs'}: "
-            f"{found['events']:,} events, head {found['head']}",
+            f"{counted(found['events'], 'event')}, head {found['head']}",
             "bold",
         )
     if not found["ok"]:

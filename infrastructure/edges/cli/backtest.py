@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from .app import app, state
+from .output import counted
 from .sessions import SessionId, find
 
 SHOWN_MAX = 40
@@ -44,7 +45,7 @@ def backtest(
 def _print(found: Any) -> None:
     out, policy = state.output, found.policy
     out.line(
-        f"{found.session}: {found.requests:,} requests under a window of {policy['window']:,} "
+        f"{found.session}: {counted(found.requests, 'request')} under a window of {policy['window']:,} "
         f"(reserve {policy['reserve']:,}, trigger {policy['trigger']:,}, first {policy['protect_first']}, "
         f"recent {policy['protect_recent']})",
         "bold",
@@ -58,8 +59,11 @@ def _print(found: Any) -> None:
                 f"{found.largest['tokens']:,} at {found.largest['position']}" if found.largest else None,
             ),
             ("last request", f"{found.tokens_last:,}"),
-            ("compactions", f"{found.compactions} ({found.rejected} refused), {found.reductions} reductions"),
-            ("hidden at the end", f"{len(found.hidden):,} messages, {len(found.reduced):,} shown shorter"),
+            (
+                "compactions",
+                f"{found.compactions} ({found.rejected} refused), {counted(found.reductions, 'reduction')}",
+            ),
+            ("hidden at the end", f"{counted(len(found.hidden), 'message')}, {len(found.reduced):,} shown shorter"),
             ("requests that fail", f"{len(found.errors):,}"),
         ]
     )

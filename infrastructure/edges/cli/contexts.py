@@ -8,10 +8,14 @@ import typer
 
 from ....domain.errors import InputError
 from .app import app, compaction_app, state
-from .output import shorten
+from .output import counted, shorten
 from .sessions import SessionId, find, text_of
 
 Window = Annotated[int | None, typer.Option("--window", min=1, help="Tokens of the window (default: the setting).")]
+
+Fork = Annotated[
+    str | None, typer.Option("--session", metavar="ID", help="A fork that shares it (default: where it was made).")
+]
 
 
 @app.command("context")
@@ -38,7 +42,8 @@ def context(
     else:
         revision = "none" if found.memory_revision is None else str(found.memory_revision)
         out.line(
-            f"{found.session} at {found.position}: {len(found.messages)} messages, {found.tokens:,} tokens, "
+            f"{found.session} at {found.position}: {counted(len(found.messages), 'message')}, "
+            f"{counted(found.tokens, 'token')}, "
             f"memory revision {revision}, {found.policy}",
             "bold",
         )
@@ -47,6 +52,8 @@ def context(
         for message in found.messages:
             note = "" if message["state"] == "original" else f"  [{message['state']}]"
             out.line(f"{message['position'] or '':>7} {message['role']:<9} {shorten(text_of(message), 150)}{note}")
+        if found.note:
+            out.line(found.note, "dim")
         out.line(f"digest {found.digest}" + (", proved by a recorded request" if found.proved else ""), "dim")
 
 
@@ -65,15 +72,22 @@ def compact(
 
 
 @compaction_app.command("undo")
-def undo(compaction: Annotated[str, typer.Argument(metavar="C", help="Id of the live compaction.")]) -> None:
+def undo(
+    compaction: Annotated[str, typer.Argument(metavar="C", help="Id of the live compaction.")], session: Fork = None
+) -> None:
     """Show the originals again; automatic compaction of the session rests until redo or an explicit compact."""
-    _print(state.write().undo_compaction(compaction))
+    book = state.write()
+    _print(book.undo_compaction(compaction, None if session is None else find(book, session).id))
 
 
 @compaction_app.command("redo")
-def redo(compaction: Annotated[str, typer.Argument(metavar="C", help="Id of the last undone compaction.")]) -> None:
+def redo(
+    compaction: Annotated[str, typer.Argument(metavar="C", help="Id of the last undone compaction.")],
+    session: Fork = None,
+) -> None:
     """Take the last undo back."""
-    _print(state.write().redo_compaction(compaction))
+    book = state.write()
+    _print(book.redo_compaction(compaction, None if session is None else find(book, session).id))
 
 
 def _print(answer: dict[str, object], *, dry_run: bool = False) -> None:
@@ -87,7 +101,7 @@ def _print(answer: dict[str, object], *, dry_run: bool = False) -> None:
         out.line(f"{answer['status']}" + (f": {answer['reason']}" if answer["reason"] else ""), "bold")
         if answer["compaction"] or hidden:
             named = f"compaction {answer['compaction']}" if answer["compaction"] else "it"
-            out.line(f"{named} {verb} {len(hidden)} messages")
+            out.line(f"{named} {verb} {counted(len(hidden), 'message')}")
         most = "at most " if dry_run and hidden else ""
         out.line(f"{answer['tokens_before']:,} tokens before, {most}{answer['tokens_after']:,} after")
     if answer["status"] in ("rejected", "failed"):

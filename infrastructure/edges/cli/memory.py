@@ -8,6 +8,7 @@ import typer
 
 from ....domain.errors import InputError, MinutebookError
 from .app import memory_app, propose_app, quarantine_app, state
+from .output import counted
 
 
 @memory_app.command("show")
@@ -23,7 +24,8 @@ def show(
     if out.json:
         out.document(found)
         return
-    out.line(f"revision {found['revision']}, {len(found['entries'])} entries; file {found['file']['state']}", "bold")
+    entries = counted(len(found["entries"]), "entry", "entries")
+    out.line(f"revision {found['revision']}, {entries}; file {found['file']['state']}", "bold")
     for entry in found["entries"]:
         out.line(f"{entry['id']}  {entry['text']}")
 

@@ -9,6 +9,7 @@ import typer
 
 from ...store.system import telling
 from .app import memory_app, state
+from .output import counted
 
 
 @memory_app.command("import")
@@ -36,7 +37,7 @@ def import_notes(
             out.line(f"line {problem['line']} refused, {problem['code']}: {problem['message']}", "red")
         for left in answer["left_out"]:
             out.line(f"line {left['line']} left out: {left['reason']}", "dim")
-        count = f"{len(answer['entries'])} entries, {len(answer['refused'])} refused"
+        count = f"{counted(len(answer['entries']), 'entry', 'entries')}, {len(answer['refused'])} refused"
         if preview:
             out.line(f"{count}. Nothing was changed.", "bold")
         elif answer["changed"]:

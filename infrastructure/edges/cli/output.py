@@ -23,6 +23,11 @@ def safe(text: object) -> str:
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", str(text))
 
 
+def counted(number: int, word: str, plural: str = "") -> str:
+    """A number with its word: ``1 message``, ``1,204 messages``."""
+    return f"{number:,} {word if number == 1 else plural or word + 's'}"
+
+
 def shorten(text: object, limit: int) -> str:
     """One safe line of at most ``limit`` characters."""
     line = " ".join(safe(text).split())

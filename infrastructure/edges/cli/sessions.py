@@ -15,7 +15,7 @@ from ...book import Minutebook, Session
 from ...settings import Settings
 from ...store.system import telling
 from .app import app, session_app, state
-from .output import shorten
+from .output import counted, shorten
 
 SessionId = Annotated[str, typer.Argument(metavar="ID", help="Session id, or its beginning; '-' is the latest.")]
 
@@ -93,12 +93,12 @@ def import_(
         out.document(told if len(told) > 1 or (source != "-" and os.path.isdir(source)) else told[0])
         return
     for name, answer in answers:
-        new = answer["messages"]
+        new, skipped = answer["messages"], len(answer["skipped"])
         out.line(f"{name}: {answer['format']}, session {answer['session']}", "bold")
         out.line(
-            (f"  {new:,} messages in {answer['runs']:,} runs recorded" if new else "  nothing new")
+            (f"  {counted(new, 'message')} in {counted(answer['runs'], 'run')} recorded" if new else "  nothing new")
             + (f" (the file holds {answer['total']:,})" if new != answer["total"] else "")
-            + (f"; {len(answer['skipped']):,} lines are no messages" if answer["skipped"] else "")
+            + (f"; {counted(skipped, 'line is no message', 'lines are no messages')}" if skipped else "")
         )
         for item in answer["skipped"][:5]:
             out.line(f"    line {item['line']}: {item['reason']}", "dim")
@@ -171,8 +171,8 @@ def show(
         return
     row = book.session_row(name)
     out.line(
-        f"{name}: {row['messages']:,} messages, {row['runs']:,} runs, {row['tokens']:,} tokens, "
-        f"{row['compactions']:,} compactions",
+        f"{name}: {counted(row['messages'], 'message')}, {counted(row['runs'], 'run')}, "
+        f"{counted(row['tokens'], 'token')}, {counted(row['compactions'], 'compaction')}",
         "bold",
     )
     if row["messages"] > len(messages):
@@ -200,7 +200,8 @@ def messages(
     if not found:
         out.line("No messages.")
     for message in found:
-        out.line(f"{message.position} {message.role} {message.id} [{message.state}] {message.tokens} tokens", "bold")
+        out.line(f"{message.position} {message.role} {message.id} [{message.state}] {counted(message.tokens, 'token')}",
+                 "bold")  # fmt: skip
         out.line(text_of(message.known))
         out.line()
 
@@ -267,10 +268,13 @@ def status() -> None:
     out.line(f"{found['workspace']}", "bold")
     out.fields(
         [
-            ("log", f"{found['head']:,} events, chain {found['chain'][:16]}…"),
+            ("log", f"{counted(found['head'], 'event')}, chain {found['chain'][:16]}…"),
             ("sessions", f"{found['sessions']:,} ({found['open_runs']} with an open run)"),
             ("messages", f"{found['messages']:,}"),
-            ("MEMORY.md", f"{memory['state']}, revision {memory['revision']}, {memory['entries']} entries"),
+            (
+                "MEMORY.md",
+                f"{memory['state']}, revision {memory['revision']}, {counted(memory['entries'], 'entry', 'entries')}",
+            ),
             ("waiting", f"{memory['pending']} to be curated, {memory['quarantined']} in quarantine"),
             ("set aside", ", ".join(memory["set_aside"]) or None),
             ("automatic", "on" if memory["automatic_curation"] else "off"),

@@ -28,7 +28,7 @@ from minutebook.domain.compaction import (
 from minutebook.domain.context import Shown, SummaryShown, Visible
 from minutebook.domain.extractive import ExtractiveSummarizer
 from minutebook.domain.message import ToolCall, ToolResult
-from minutebook.domain.policy import Policy
+from minutebook.domain.policy import POLICY, Policy
 from minutebook.domain.relief import with_reductions
 from minutebook.domain.summary import Completion
 from minutebook.domain.units import protected
@@ -214,7 +214,7 @@ def test_the_event_names_everything_and_the_text_is_what_is_shown(new_talk: NewT
     assert event.covers == tuple(message.id for message in accepted.plan.covered)
     assert (event.anchor, event.upto) == (talk.messages[3].position, accepted.plan.covered[-1].position)
     assert event.tokens_after == _tokens(shown) < event.tokens_before == _tokens(talk.visible)
-    assert event.policy == "policy-1"
+    assert event.policy == POLICY
     assert event.trust == "tool"
     assert json.loads(event.payload or b"") == {"summary": accepted.text, "reductions": {}}
     assert [item.text for item in shown if isinstance(item, SummaryShown)] == [accepted.text]

@@ -24,7 +24,7 @@ from minutebook.domain.message import (
     ToolResult,
     View,
 )
-from minutebook.domain.policy import Policy
+from minutebook.domain.policy import Policy, ToolHint
 from minutebook.domain.reduction import newest_results, parts_from_json, parts_to_json, reduce
 from minutebook.domain.tokens import count_parts
 
@@ -302,3 +302,37 @@ def test_a_text_that_is_no_json_is_cut_once_and_then_stays() -> None:
     # then nothing more changes, not even the spaces of the JSON
     assert made
     assert again == {}
+
+
+# --- hints for single tools
+
+
+def test_a_hint_keeps_a_tool_whole_until_nothing_else_helps(new_talk: NewTalk) -> None:
+    talk = new_talk()
+    plan = talk.tool("read_plan", {"path": "plan.md"}, "a step of the plan\n" * 400)
+    other = talk.tool("bash", {"command": "ls"}, "a file\n" * 1_000)
+    policy = replace(POLICY, tool_hints=(ToolHint("read_*", keep=True),))
+
+    assert set(reduce(talk.messages, _all(talk.messages), policy=policy)) == {other.id}
+    assert set(reduce(talk.messages, _all(talk.messages), policy=policy, tight=True)) == {plan.id, other.id}
+    assert set(reduce(talk.messages, _all(talk.messages), policy=POLICY)) == {plan.id, other.id}
+
+
+def test_a_hint_says_what_is_long_for_a_tool_and_which_arguments_tell(new_talk: NewTalk) -> None:
+    talk = new_talk()
+    short = talk.tool("sql", {"path": "db", "statement": "SELECT 1"}, "a row of the answer\n" * 60)
+    policy = replace(POLICY, tool_hints=(ToolHint("sql", result_chars_long=500, arguments=("statement",)),))
+
+    assert reduce(talk.messages, _all(talk.messages), policy=POLICY) == {}
+    text = _result(reduce(talk.messages, _all(talk.messages), policy=policy)[short.id]).text
+    assert "Called with: statement=SELECT 1, path=db" in text
+
+
+def test_the_first_hint_that_matches_counts_and_names_are_matched_whole() -> None:
+    policy = replace(POLICY, tool_hints=(ToolHint("read_plan", result_chars_long=9), ToolHint("read_*", keep=True)))
+
+    assert policy.hint("read_plan").result_chars_long == 9
+    assert policy.hint("read_file").keep
+    assert not policy.hint("thread_read_file").keep
+    assert not policy.hint("").keep
+    assert policy.digest() != POLICY.digest()
