@@ -80,7 +80,7 @@ train: $(VENV)/dev.stamp ## learn the weights of the classifier again from tests
 	@PYTHONPATH=.package $(BIN)/python tests/training/train.py
 
 .PHONY: checks-table
-checks-table: $(VENV)/dev.stamp ## what the checks refuse, kind by kind, on every corpus that is there
+checks-table: $(VENV)/dev.stamp ## measure the checks, kind by kind, and write the page about it
 	@PYTHONPATH=.package $(BIN)/python tests/support/check_rates.py
 
 clean: ## remove what was made

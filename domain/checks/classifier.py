@@ -22,8 +22,14 @@ from .features import letters, plain, words
 __all__ = ["find_manipulation", "heaviest", "score", "sentences", "weights"]
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;。！？])\s{1,9}|(?<=[。！？])|\n{1,9}")
-_SENTENCES_MAX = 400
+_LINE_END = re.compile(r"\n{1,9}")
+_PIECES_MAX = 400
+"""The rest of a longer text is read in one piece."""
 _WORDS_NAMED = 3
+_TELLING = re.compile(
+    r"(?=.{0,40}[^\W\d_]{4})[^\W\d_]{1,40}(?: (?:_ )?[^\W\d_]{1,40})?|[\u3040-\u9fff\uac00-\ud7af]{2}"
+)
+"""A word or a pair that tells something to a person: no signs, and one of the two longer than "of" and "the"."""
 _LETTERS_MIN = 8
 """A shorter stretch says too little to be judged."""
 
@@ -58,26 +64,37 @@ def _block(features: frozenset[str], learnt: Mapping[str, int]) -> float:
 
 
 def find_manipulation(text: str, *, passage: bool = False) -> tuple[Finding, ...]:
-    """At most one finding: the whole text, or its worst sentence, reads like an attack.
+    """At most one finding: the whole entry, or its worst sentence, reads like an attack; of a passage, its worst line.
 
-    A sentence alone, and a line of a ``passage`` (which has many and quotes its user), must be plainer than an entry.
+    A sentence by itself must be plainer than an entry; so must a line of a passage, which has many and quotes its user.
     """
     learnt = weights()
     if not passage and score(text) > learnt.entry:
         return (_finding(text, None),)
+    spans = list(_lines(text) if passage else sentences(text))
+    if not passage and len(spans) < 2:
+        return ()
+    worst = max(((score(text[slice(*span)]), span) for span in spans), default=(0.0, (0, 0)))
     limit = learnt.passage if passage else learnt.sentence
-    worst = max(((score(text[slice(*span)]), span) for span in sentences(text)), default=(0.0, (0, 0)))
     return (_finding(text[slice(*worst[1])], worst[1]),) if worst[0] > limit else ()
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    return _pieces(_LINE_END, text)
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where each sentence or line of a text lies."""
+    return _pieces(_SENTENCE_END, text)
+
+
+def _pieces(end: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for number, mark in enumerate((*_SENTENCE_END.finditer(text), None)):
-        stop = len(text) if mark is None or number >= _SENTENCES_MAX else mark.start()
+    for number, mark in enumerate((*end.finditer(text), None)):
+        stop = len(text) if mark is None or number >= _PIECES_MAX else mark.start()
         if stop - start >= _LETTERS_MIN:
             yield start, stop
-        if mark is None or number >= _SENTENCES_MAX:
+        if mark is None or number >= _PIECES_MAX:
             return
         start = mark.end()
 
@@ -94,11 +111,10 @@ def heaviest(text: str) -> tuple[str, ...]:
     """The words and pairs of words that speak most for an attack, the heaviest first, none inside another."""
     learnt = weights().words
     named: list[str] = []
-    for feature in sorted(words(plain(text)), key=lambda f: (-learnt.get(f, 0), f)):
-        word = feature.replace(" _ ", " … ").strip("^$ ")
-        if not any(sign.isalpha() for sign in word) or word.endswith("*") or any(word in other for other in named):
+    for feature in sorted(words(plain(text)), key=lambda name: (-learnt.get(name, 0), name)):
+        if _TELLING.fullmatch(feature) is None or any(feature in other or other in feature for other in named):
             continue
-        named.append(word)
+        named.append(feature.replace(" _ ", " … "))
         if len(named) == _WORDS_NAMED:
             break
     return tuple(named)
