@@ -6,8 +6,8 @@ Nothing here changes anything: an answer is either ``Accepted`` with all fields 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from .catalogue import CompactionCommitted, Usage
@@ -18,6 +18,7 @@ from .message import Message
 from .parts import parts_to_json
 from .policy import Policy
 from .relief import last_reductions, with_reductions
+from .structured import recorded
 from .summary import Completion, Segment, Summary, SummaryRequest, body_of, frame, parse, render
 from .summary_checks import InjectionCheck, completion_of, validate
 from .summary_request import build, chunks, earlier_summary, required
@@ -79,6 +80,7 @@ class Accepted:
     tokens_after: int
     reductions: tuple[Reduction, ...]
     usage: Usage
+    asked: Mapping[str, str] = field(default_factory=dict)
 
     def visible(self, compaction: str) -> Visible:
         """What the context shows once it is committed: the summary at the place of the first message it covers (C7)."""
@@ -108,7 +110,7 @@ class Accepted:
             trust=plan.trust,
         )
         shown = {r.message.id: {"parts": parts_to_json(r.parts)} for r in self.reductions}
-        event.__dict__["payload"] = encode_payload({"summary": self.text, "reductions": shown})
+        event.__dict__["payload"] = encode_payload({"summary": self.text, "reductions": shown, **recorded(self.asked)})
         return event
 
 
@@ -123,6 +125,7 @@ class Rejected:
     reasons: tuple[str, ...]
     text: str
     usage: Usage
+    asked: Mapping[str, str] = field(default_factory=dict)
 
 
 def prepare(plan: Summarise, policy: Policy, *, whole: bool = False) -> Prepared:
@@ -148,13 +151,13 @@ def read(
     if len(completion.text) > REFUSED_CHARS_MAX:
         # Too long for any bound: refused before redaction reads a megabyte.
         reasons = validate(completion, request, injection=injection) or ("too_long",)
-        return Rejected(reasons, redact(completion.text[:REFUSED_CHARS_MAX])[0], completion.usage)
+        return Rejected(reasons, redact(completion.text[:REFUSED_CHARS_MAX])[0], completion.usage, completion.asked)
     text, redacted = redact(completion.text)
-    clean = Completion(text, completion.usage, completion.finish_reason)
+    clean = replace(completion, text=text)
     reasons = validate(clean, request, injection=injection)
     summary = parse(text)
     if reasons or not isinstance(summary, Summary):
-        return Rejected(reasons or ("section_missing",), text, completion.usage)
+        return Rejected(reasons or ("section_missing",), text, completion.usage, completion.asked)
     return render(summary), redacted, clean
 
 
@@ -190,7 +193,7 @@ def accept(
     )
     tokens = count_text(text, policy.counter.count)
     if tokens >= plan.tokens_replaced:
-        return Rejected(("not_smaller",), body, completion.usage)
+        return Rejected(("not_smaller",), body, completion.usage, completion.asked)
     after = plan.tokens_before - plan.tokens_hidden + tokens
     made: tuple[Reduction, ...] = ()
     if not policy.fits(after):
@@ -198,5 +201,6 @@ def accept(
         made = last_reductions(kept, policy, plan.session, enough=after - policy.limit)
         after -= sum([reduction.saved for reduction in made])
         if not policy.fits(after):
-            return Rejected(("does_not_fit",), body, completion.usage)
-    return Accepted(plan, text, body, redacted, summarizer, policy.name, tokens, after, made, completion.usage)
+            return Rejected(("does_not_fit",), body, completion.usage, completion.asked)
+    spent, asked = completion.usage, completion.asked
+    return Accepted(plan, text, body, redacted, summarizer, policy.name, tokens, after, made, spent, asked)

@@ -64,7 +64,16 @@ def _unwrapped(given: Mapping[str, Any]) -> tuple[Any, Any, Any]:
 
 def _plain(value: Any) -> Any:
     dump = getattr(value, "model_dump", None)
-    return dump(mode="json") if callable(dump) and not isinstance(value, Mapping) else value
+    if not callable(dump) or isinstance(value, Mapping):
+        return value
+    try:
+        return dump(mode="json")
+    except Exception as error:
+        # Somebody else's class; what it raises is no fault of the run.
+        raise InputError(
+            f"the call cannot be read out of {type(value).__name__!r} ({type(error).__name__}); give its arguments",
+            code="bad_operation",
+        ) from error
 
 
 def _decoded(arguments: JSON) -> JSON:

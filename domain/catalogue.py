@@ -180,7 +180,8 @@ class CompactionCommitted(Event):
     """A validated summary stands for the covered messages (C6). One event, whatever the number of messages.
 
     ``covers`` are message ids in order, named by the engine; ``anchor`` is the position at which the summary
-    is shown (that of the first covered message). Payload ``{"summary": text, "reductions": {...}}``.
+    is shown (that of the first covered message). Payload ``{"summary": text, "reductions": {...}}``; where a
+    model says how it was asked also ``"asked": {"output", "note"}``.
     """
 
     TOPIC: ClassVar[str] = "CompactionCommitted"
@@ -202,7 +203,10 @@ class CompactionCommitted(Event):
 
 @topic
 class CompactionRejected(Event):
-    """A summary came and was refused; nothing changed (C5). Payload ``{"summary": the refused text}``."""
+    """A summary came and was refused; nothing changed (C5). Payload ``{"summary": the refused text}``.
+
+    Where a model says how it was asked also ``"asked": {"output", "note", "mismatch"}``.
+    """
 
     TOPIC: ClassVar[str] = "CompactionRejected"
     compaction: str
@@ -389,7 +393,10 @@ class CandidateSetAside(Event):
 
 @topic
 class CurationRejected(Event):
-    """A curator's answer was refused as a whole; its inputs stay pending (D4). Payload ``{"answer"}`` redacted."""
+    """A curator's answer was refused as a whole; its inputs stay pending (D4). Payload ``{"answer"}`` redacted.
+
+    Where a model says how it was asked also ``"asked": {"output", "note", "mismatch"}``.
+    """
 
     TOPIC: ClassVar[str] = "CurationRejected"
     job: str
@@ -434,7 +441,8 @@ class RevisionPrepared(Event):
     """A new revision is decided and about to be written (D5). Payload ``{"entries": [text, ...]}``.
 
     A displaced revision keeps what stood in the file instead: payload ``{"raw": base64}``, no entries.
-    ``receipt`` names the checks that passed (D15).
+    ``receipt`` names the checks that passed (D15). Where a model curated and says how it was asked, the payload
+    holds also ``"asked": {"output", "note"}``.
     """
 
     TOPIC: ClassVar[str] = "RevisionPrepared"

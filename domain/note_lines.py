@@ -10,7 +10,7 @@ from .checks.lines import SEPARATOR, trim
 
 Shape: TypeAlias = Literal["blank", "separator", "heading", "rule", "fence", "row", "item", "text"]
 
-_ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•]|\d{1,3}[.)])[ \t]+(?P<text>.*)", re.DOTALL)
+_ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•]|\d{1,3}[.)])(?:[ \t]+(?P<text>.*))?", re.DOTALL)
 _RULE = frozenset("-*_=~·═─━—– ")
 _FENCES = ("```", "~~~")
 
@@ -45,7 +45,7 @@ def classify(number: int, raw: str) -> NoteLine:
     if text[0] == "|" and text.count("|") >= 2:
         return NoteLine(number, "row", text, indent, _cells(text))
     if item := _ITEM.fullmatch(raw.rstrip()):
-        return NoteLine(number, "item", _plain(item["text"]), indent)
+        return NoteLine(number, "item", _plain(item["text"] or ""), indent)
     return NoteLine(number, "text", _plain(text.lstrip("> ") if text[0] == ">" else text), indent)
 
 

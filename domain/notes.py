@@ -31,7 +31,8 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A line that comes to nothing, and why: title, heading, rule, separator, front_matter, duplicate, known."""
+    """A line that comes to nothing, and why: title, heading, rule, separator, front_matter, empty, duplicate,
+    known."""
 
     line: int
     reason: str
@@ -69,6 +70,8 @@ def read_notes(data: bytes, limits: MemoryLimits | None = None) -> Notes:
     if refused is not None:
         return Notes("none", problems=(refused,))
     raw, found = decode(data)
+    if unsettled := _unsettled(raw):
+        return Notes("none", problems=unsettled)
     faults: dict[int, list[Problem]] = {}
     for problem in found:
         faults.setdefault(problem.line, []).append(problem)
@@ -81,6 +84,23 @@ def read_notes(data: bytes, limits: MemoryLimits | None = None) -> Notes:
     reader = _Reader(faults, limits, titled=True)
     reader.take(reader.after_front_matter(lines))
     return _notes("markdown", [note for piece in reader.pieces for note in reader.entries([piece])], reader, found)
+
+
+def _unsettled(lines: Sequence[tuple[int, str]]) -> tuple[Problem, ...]:
+    """The marks that a version control leaves around the two sides of a merge, when all three are there in order."""
+    marks: list[int] = []
+    for number, text in lines:
+        mark = "<=>"[len(marks) % 3] * 7
+        if text == mark or (mark[0] != "=" and text.startswith(mark + " ")):
+            marks.append(number)
+    return tuple(
+        Problem(
+            number,
+            "merge_conflict",
+            "the mark of a merge that was never settled; keep one of its two sides and remove the marks",
+        )
+        for number in marks[: len(marks) // 3 * 3]
+    )
 
 
 def _separated(
@@ -138,9 +158,9 @@ class _Reader:
         self._head_used = True
 
     def after_front_matter(self, lines: Sequence[NoteLine]) -> Sequence[NoteLine]:
-        if lines[0].shape == "rule" and lines[0].text == "---":
+        if (mark := lines[0].text) in ("---", "+++"):
             for at, line in enumerate(lines[1:_FRONT_MATTER_LINES], 1):
-                if line.shape == "rule" and line.text == "---":
+                if line.text == mark:
                     self.left.append(Left(lines[0].number, "front_matter"))
                     return lines[at + 1 :]
         return lines
@@ -242,7 +262,10 @@ class _Reader:
     def _item(self, line: NoteLine) -> None:
         parent = self.pieces[-1] if self.pieces else None
         if parent is not None and parent.listed and parent.indent < line.level and self._lead_holds(parent):
-            parent.children.append((line.number, line.text))
+            if line.text:
+                parent.children.append((line.number, line.text))
+            else:
+                self.left.append(Left(line.number, "empty"))
             self._go_on(parent, line)
             return
         self._add(line, line.text, listed=True)
@@ -274,7 +297,7 @@ class _Reader:
             number, text = piece.children[-1]
             piece.children[-1] = (number, f"{text} {line.text}")
         else:
-            piece.text = f"{piece.text} {line.text}"
+            piece.text = f"{piece.text} {line.text}" if piece.text else line.text
         self._go_on(piece, line)
 
     def _go_on(self, piece: _Piece, line: NoteLine) -> None:
@@ -319,6 +342,8 @@ class _Reader:
         if faults:
             self.problems += faults
             return []
+        self.left += [Left(piece.line, "empty") for piece in pieces if not piece.text and not piece.children]
+        pieces = [piece for piece in pieces if piece.text or piece.children]
         if not pieces:
             return []
         if len(joined := _joined(pieces)) <= self._limits.entry_chars_max:

@@ -77,15 +77,41 @@ def parse_operation(value: JSON, limits: MemoryLimits | None = None) -> Operatio
     try:
         return _ADAPTER.validate_python(value)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(step) for step in first["loc"] if step not in {"add", "replace", "remove", "batch"})
-        raise _bad(f"{where or 'the operation'}: {first['msg'][:200]}; {_FORMS}") from None
+        raise _bad(f"{_said(error)}; {_FORMS}") from None
 
 
 _FORMS = (
     'give {"operation": "add", "text"}, {"operation": "replace", "target", "text"}, '
     '{"operation": "remove", "target"} or {"operation": "batch", "operations": [...]}'
 )
+
+
+_SAID = {
+    "missing": "is missing",
+    "extra_forbidden": "does not belong here",
+    "string_type": "must be a string",
+    "string_unicode": "holds half of a surrogate pair",
+    "string_too_long": f"has more than {TEXT_CHARS_MAX:,} characters",
+    "string_too_short": "is empty",
+    "too_short": "is empty",
+    "tuple_type": "must be an array",
+}
+"""What the validating library finds, in words of JSON: a model knows no tuples, tags and dictionaries."""
+
+
+def _said(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    steps = [str(step)[:100] for step in first["loc"] if step not in ("add", "replace", "remove", "batch")]
+    where = ".".join(steps)
+    match first["type"]:
+        case "union_tag_not_found":
+            return f"{where + ': ' if where else ''}'operation' is missing"
+        case "union_tag_invalid":
+            return f"{where + ': ' if where else ''}'operation' must be add, replace, remove or batch"
+        case "model_attributes_type" | "model_type" | "dict_type":
+            return f"{where or 'the operation'} must be a JSON object"
+        case kind:
+            return f"{where or 'the operation'} {_SAID.get(kind) or 'cannot be read: ' + first['msg'][:200]}"
 
 
 def _bad(message: str) -> InputError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from .catalogue import (
@@ -102,6 +102,7 @@ class Draft:
     session: str | None = None
     run: str | None = None
     causation: int | None = None
+    asked: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         if len(self.texts) != len(self.facts):

@@ -69,22 +69,38 @@ class Summary:
         return tuple(item for section in SECTIONS for item in self.of(section.id))
 
 
+ASKED_CHARS_MAX = 2_500
+"""Of each word on how an answer was asked for, in the event."""
+
+
 @dataclass(frozen=True, slots=True)
 class Completion:
     """What a summariser or curator answers: text, the tokens it used, and why it stopped.
 
-    ``finish_reason`` is the provider's word: ``length`` and its kin mean that the text was cut off (C5).
+    ``finish_reason`` is the provider's word: ``length`` and its kin mean that the text was cut off (C5). ``output``
+    says how a model was asked (``native``: with a schema, ``tool``: with a tool, ``text``), ``note`` why so, where it
+    was not as wished. ``mismatch`` says in what a typed answer does not keep to its schema; such an answer is refused.
     """
 
     text: str
     usage: Usage = field(default_factory=Usage)
     finish_reason: str | None = None
+    output: str = ""
+    note: str = ""
+    mismatch: str = ""
 
     def __post_init__(self) -> None:
         # SDKs give usage as a dictionary or an object of their own, and reasons as enumerations.
         object.__setattr__(self, "usage", usage_of(self.usage) or Usage())
         reason = getattr(self.finish_reason, "value", self.finish_reason)
         object.__setattr__(self, "finish_reason", None if reason is None else str(reason)[:100])
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """How it was asked, for the record; empty for an author that does not say."""
+        said = {"output": self.output, "note": self.note, "mismatch": self.mismatch}
+        kept = {name: str(value)[:ASKED_CHARS_MAX] for name, value in said.items() if value}
+        return {name: text.encode("utf-8", "replace").decode() for name, text in kept.items()}
 
 
 SegmentKind: TypeAlias = Literal["request", "constraint", "decision", "failure", "cancelled", "earlier", "names"]
@@ -134,11 +150,11 @@ class Material:
 class SummaryRequest:
     """All that a summariser gets, and all that the validator needs (C4, C5, C12).
 
-    ``prompt`` is the whole text to send to a model; ``sections`` the headings that the answer must have, in
-    order; ``messages`` the material; ``required`` what must be represented; ``earlier`` the summary that this
-    one supersedes (or, in a later chunk, the summary so far), without its frame; ``tokens_max`` bounds the
-    answer; ``tokens_replaced`` is what the framed answer must be smaller than. ``unlisted`` are positions of
-    more such segments, for which the bound has no room. ``positions`` and ``ids`` are
+    ``prompt`` is the whole text to send to a model (a schema may go beside it: ``structured``); ``sections`` the
+    headings that the answer must have, in order; ``messages`` the material; ``required`` what must be represented;
+    ``earlier`` the summary that this one supersedes (or, in a later chunk, the summary so far), without its frame;
+    ``tokens_max`` bounds the answer; ``tokens_replaced`` is what the framed answer must be smaller than. ``unlisted``
+    are positions of more such segments, for which the bound has no room. ``positions`` and ``ids`` are
     the sources that may be named; ``payloads`` the raw tool arguments and results that must not come back.
     ``counter`` counts the answer against ``tokens_max`` and ``tokens_replaced``.
     """

@@ -4,6 +4,7 @@
 reason                      the summary ...
 ==========================  =============================================================================
 ``not_text``                is not text at all
+``schema_mismatch``         was asked with a schema and does not keep to it
 ``empty``                   says nothing: blank, only thinking, only a polite opening, headings without items
 ``truncated``               was cut off: the provider says so, or it ends in the middle
 ``section_missing``         lacks one of the nine headings
@@ -92,6 +93,8 @@ def validate(
     if len(completion.text) > 40 * request.tokens_max + 10_000:
         return ("too_long",)  # nobody reads a megabyte to say more than that
     cut = ("truncated",) if (completion.finish_reason or "").lower() in CUT_OFF else ()
+    if completion.mismatch:
+        return ("schema_mismatch", *cut)
     body = unwrapped(clean(completion.text))
     summary = parse(body)
     if not isinstance(summary, Summary):

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from ..domain.errors import InputError
 from ..domain.policy import ToolHint
+from ..domain.structured import Output
 
 PREFIX = "MINUTEBOOK_"
 NUMBER_MAX = 1_000_000_000
@@ -54,6 +55,11 @@ class Settings(BaseModel):
         default=None,
         description="Model that summarises, as provider:name (extra models); unset: extractive, without a model.",
     )
+    summarizer_output: Output = Field(
+        default="auto",
+        description="How that model is asked: structured (a JSON schema goes beside the prompt), text (none does), "
+        "auto (a schema where the model takes one) (C12).",
+    )
     summarizer_input_tokens: int = Field(
         default=60_000, ge=1_000, description="Material of one call of the summariser; more is folded in chunks (C2)."
     )
@@ -87,6 +93,9 @@ class Settings(BaseModel):
     curator_model: str | None = Field(
         default=None,
         description="Model that curates, as provider:name (extra models); unset: by rules, without a model.",
+    )
+    curator_output: Output = Field(
+        default="auto", description="How that model is asked: auto, structured or text, as summarizer_output (D4)."
     )
     curator_timeout_seconds: float = Field(default=120.0, gt=0, description="A later answer is refused (D6).")
     curator_answer_bytes_max: int = Field(default=256_000, ge=1, description="A longer answer is refused unread.")
@@ -131,6 +140,8 @@ class Settings(BaseModel):
         if path.parts[0] == ".tinyagent" and len(path.parts) == 2 and not path.name.endswith(".md"):
             # The database, its companions, the lock and the ignore file live there.
             raise ValueError("must not be one of minutebook's own files; in .tinyagent itself, name a .md file")
+        if path.as_posix().casefold() in ("minutebook.toml", "pyproject.toml"):
+            raise ValueError("must not be the file that holds the settings; name a .md file")
         return value
 
     @field_validator("tool_hints", mode="before")
@@ -154,6 +165,9 @@ class Settings(BaseModel):
         # Beyond this nothing is meant by a number, and clocks, databases and JSON begin to disagree about it.
         if isinstance(value, int | float) and not isinstance(value, bool) and value > NUMBER_MAX:
             raise ValueError(f"must be at most {NUMBER_MAX:,}")
+        if any("\ud800" <= char <= "\udfff" for text in _texts(value) for char in text):
+            # Bytes of the environment that are not UTF-8 arrive like this; no event could hold them.
+            raise ValueError("must be text in UTF-8")
         return value
 
     @model_validator(mode="after")
@@ -226,6 +240,11 @@ class Settings(BaseModel):
             "environment",
         )
         return values, origins
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    values = value if isinstance(value, tuple) else (value,)
+    return tuple(one for one in values if isinstance(one, str))
 
 
 def _settings(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:

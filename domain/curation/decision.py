@@ -330,10 +330,12 @@ def _took_effect(current: Sequence[Entry], candidate: Candidate, entries: Sequen
         return all(_shows(entries, text) for text in texts(candidate.operation)) and not any(
             isinstance(one, Remove) for one in singles(candidate.operation)
         )
+    # A text that went and came back, in this candidate or a later one, has its old id again: nobody ignored that.
+    returned = {line.text for line in plan.lines}
     for change in changes:
         later = change.after is not None and _goes_on(plan, change.after.id)
         if change.after is not None and not later and not _shows(entries, change.after.text):
             return False
-        if change.before is not None and change.before.id in present:
+        if change.before is not None and change.before.id in present and change.before.text not in returned:
             return False
     return True

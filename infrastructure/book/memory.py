@@ -28,7 +28,8 @@ class Memory:
     def show(self, revision: int | None = None, *, at: int | None = None) -> Answer:
         """A revision (the current one, a number, or that in force at a position).
 
-        ``revision``, ``digest``, ``entries``, ``file``. Raises ``unknown_revision``, ``unknown_position``.
+        ``revision``, ``digest``, ``entries``, ``file``; of a displaced revision ``kept``, what stood in the file, with
+        bytes that are no text as ``\\xe9``. Raises ``unknown_revision``, ``unknown_position``.
         """
         self._runtime.require_position(at)
         return Answer(remembering.show(self._runtime, self._publisher, revision, at))
@@ -41,7 +42,10 @@ class Memory:
         return [Answer(row) for row in remembering.revision_log(self._runtime, limit, before)]
 
     def diff(self, a: int, b: int) -> Answer:
-        """``added``, ``removed`` and ``changed`` entries from revision ``a`` to ``b``."""
+        """``added``, ``removed`` and ``changed`` entries from revision ``a`` to ``b``.
+
+        Raises MemoryFault ``unknown_revision``, ``revision_displaced`` for one that has no entries.
+        """
         return Answer(remembering.diff(self._runtime, self._publisher, a, b))
 
     def blame(self, revision: int | None = None) -> list[Answer]:

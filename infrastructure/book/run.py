@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -34,6 +35,7 @@ class Run:
         self._lease = Lease(self._runtime.now(), self._runtime.settings.lease_seconds)
         self._usage = Usage()
         self._proposed: set[str] = set()
+        self._proposing = Lock()
         self._open = True
         session._book._runs.add(self)
 
@@ -126,18 +128,19 @@ class Run:
         The answer has ``candidate``, ``status`` (``proposed``, ``flagged``, ``refused``), ``message`` and ``entries``.
         """
         self._require_open()
-        answer = propose(
-            self._runtime,
-            self._session._book._publisher,
-            self._ref,
-            operation,
-            actor="model",
-            trust="model" if source is None else _no_higher(source),
-            call_id=call_id,
-            proposed=len(self._proposed),
-        )
-        if answer["candidate"]:
-            self._proposed.add(answer["candidate"])
+        with self._proposing:  # Calls that come at once are counted one after the other.
+            answer = propose(
+                self._runtime,
+                self._session._book._publisher,
+                self._ref,
+                operation,
+                actor="model",
+                trust="model" if source is None else _no_higher(source),
+                call_id=call_id,
+                proposed=len(self._proposed),
+            )
+            if answer["candidate"]:
+                self._proposed.add(answer["candidate"])
         return Answer(answer)
 
     def recall(self, arguments: JSON) -> Answer:

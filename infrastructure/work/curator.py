@@ -14,7 +14,6 @@ from ...domain.catalogue import (
     CurationFailed,
     CurationRejected,
     Refusal,
-    Usage,
 )
 from ...domain.checks import redact_credentials
 from ...domain.curation import Accepted, Candidate, Entry, Rejected, RuleCurator, build_request, decide
@@ -24,7 +23,9 @@ from ...domain.limits import MemoryLimits
 from ...domain.message import Trust, lowest_trust
 from ...domain.revision import Draft, MemoryDocument
 from ...domain.streams import candidate_stream, job_stream
+from ...domain.structured import recorded
 from ...domain.summary import Completion
+from ...domain.summary_checks import CUT_OFF
 from ...domain.tokens import count_text
 from ...projections import candidates
 from ..store.failpoints import failpoint
@@ -39,7 +40,8 @@ INPUTS_MAX = 200
 """Candidates of one job; the rest waits for the next (D15)."""
 RETRIES = 5
 """Times that a job decides anew because another writer was first."""
-CUT_OFF = frozenset({"length", "max_tokens", "content_filter"})
+_NOBODY = Completion("")
+"""For what was decided without an answer."""
 LEASE_MARGIN_SECONDS = 30.0
 """What a job may take besides the curator's own time: checks, the file, a slow disk."""
 
@@ -163,21 +165,26 @@ class Curator:
         document = self._publisher.document()
         current = tuple(Entry(fact, text) for fact, text in zip(document.facts, document.entries, strict=True))
         request = build_request(current, inputs.values, self._limits, count_text, self._runtime.check)
-        usage = Usage()
         try:
             answer = self._ask(request)
             failpoint("curate.answered")
         except Exception as error:
             return self._failed(job, inputs, kind(error), said(error))
-        text: Any = answer
-        if isinstance(answer, Completion):
-            text, usage = answer.text, answer.usage
-            if answer.finish_reason in CUT_OFF:
-                reason = Refusal(check="truncated", entry="answer", message="the answer was cut off")
-                return self._rejected(job, inputs, (reason,), usage, text)
+        completion = answer if isinstance(answer, Completion) else _NOBODY
+        text: Any = completion.text if completion is answer else answer
         if not isinstance(text, str | bytes):
             reason = Refusal(check="not_text", entry="answer", message=f"an answer of type {type(text).__name__}")
-            return self._rejected(job, inputs, (reason,), usage, "")
+            return self._rejected(job, inputs, (reason,), completion, "")
+        if (completion.finish_reason or "").lower() in CUT_OFF:
+            reason = Refusal(check="truncated", entry="answer", message="the answer was cut off")
+            return self._rejected(job, inputs, (reason,), completion, text)
+        if completion.mismatch:
+            reason = Refusal(
+                check="schema_mismatch",
+                entry="answer",
+                message=f"the answer does not keep to its schema: {completion.mismatch}",
+            )
+            return self._rejected(job, inputs, (reason,), completion, text)
         decision = decide(
             current,
             inputs.values,
@@ -190,8 +197,8 @@ class Curator:
         )
         failpoint("curate.decided")
         if isinstance(decision, Rejected):
-            return self._rejected(job, inputs, decision.reasons, usage, text)
-        return self._publish(job, inputs, decision, usage, document, lease)
+            return self._rejected(job, inputs, decision.reasons, completion, text)
+        return self._publish(job, inputs, decision, completion, document, lease)
 
     def _ask(self, request: Any) -> Any:
         if isinstance(self._curator, RuleCurator):
@@ -203,7 +210,7 @@ class Curator:
         job: str,
         inputs: Inputs,
         decision: Accepted,
-        usage: Usage,
+        completion: Completion,
         document: MemoryDocument,
         lease: CurationLease,
     ) -> dict[str, Any]:
@@ -218,8 +225,8 @@ class Curator:
         if not decision.changed:
             if not refused:
                 ignored = tuple(_ignored(name) for name in decision.pending)
-                return self._rejected(job, inputs, ignored, usage, "")
-            self._append([*events, self._rejection(job, inputs, tuple(refused), reasons, usage, "")])
+                return self._rejected(job, inputs, ignored, completion, "")
+            self._append([*events, self._rejection(job, inputs, tuple(refused), reasons, completion, "")])
             return answer_of(job, "rejected", None, reasons)
         # What the answer passed over is tried again, and set aside when that happens too often.
         events += self._passed_over(job, inputs, decision.pending)
@@ -231,7 +238,8 @@ class Curator:
             inputs=decision.consumed,
             job=job,
             curator=label(self._curator),
-            usage=usage,
+            usage=completion.usage,
+            asked=completion.asked,
             receipt=decision.checks,
             actor="curator",
             trust=lowest_trust(
@@ -265,14 +273,14 @@ class Curator:
             return []
         reasons = tuple(_ignored(name) for name in names)
         left = inputs.without(frozenset(inputs.ids) - frozenset(names))
-        return [self._rejection(job, left, tuple(names), reasons, Usage(), ""), *self._set_aside(left, "ignored")]
+        return [self._rejection(job, left, tuple(names), reasons, _NOBODY, ""), *self._set_aside(left, "ignored")]
 
     def _refuse_redacted(self, job: str, inputs: Inputs, secrets: tuple[Refusal, ...]) -> Inputs:
         names = frozenset(reason.entry for reason in secrets)
         events = [self._refusal(job, inputs, reason.entry, (reason,)) for reason in secrets]
         left = inputs.without(names)
         if not left.rows:
-            events.append(self._rejection(job, inputs, tuple(sorted(names)), secrets, Usage(), ""))
+            events.append(self._rejection(job, inputs, tuple(sorted(names)), secrets, _NOBODY, ""))
         self._append(events)
         return left
 
@@ -294,11 +302,14 @@ class Curator:
         )
 
     def _rejected(
-        self, job: str, inputs: Inputs, reasons: tuple[Refusal, ...], usage: Usage, answer: str | bytes
+        self, job: str, inputs: Inputs, reasons: tuple[Refusal, ...], completion: Completion, answer: str | bytes
     ) -> dict[str, Any]:
         text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
         self._append(
-            [self._rejection(job, inputs, inputs.ids, reasons, usage, text), *self._set_aside(inputs, reasons[0].check)]
+            [
+                self._rejection(job, inputs, inputs.ids, reasons, completion, text),
+                *self._set_aside(inputs, reasons[0].check),
+            ]
         )
         return answer_of(job, "rejected", None, reasons)
 
@@ -308,10 +319,11 @@ class Curator:
         inputs: Inputs,
         names: tuple[str, ...],
         reasons: tuple[Refusal, ...],
-        usage: Usage,
+        completion: Completion,
         answer: str,
     ) -> Event:
         kept = answer[:20_000].encode("utf-8", "replace").decode()
+        content = {**({"answer": redact_credentials(kept)[0]} if kept else {}), **recorded(completion.asked)}
         return CurationRejected(
             envelope=self._runtime.envelope(
                 job_stream(self._runtime.workspace, job), 1, actor="curator", trust=inputs.trust
@@ -320,8 +332,8 @@ class Curator:
             inputs=names,
             reasons=reasons,
             curator=label(self._curator),
-            usage=usage,
-            payload=encode_payload({"answer": redact_credentials(kept)[0]}) if kept else None,
+            usage=completion.usage,
+            payload=encode_payload(content) if content else None,
         )
 
     def _failed(self, job: str, inputs: Inputs, error: str, message: str) -> dict[str, Any]:

@@ -28,7 +28,8 @@ def summarizer_of(settings: Settings) -> ModelSummarizer | None:
         from .models import ModelSummarizer
     except ImportError as error:
         raise _missing("summarizer_model", settings.summarizer_model, error) from error
-    return ModelSummarizer(settings.summarizer_model, seconds=settings.summarizer_timeout_seconds * OF_THE_TIMEOUT)
+    seconds = settings.summarizer_timeout_seconds * OF_THE_TIMEOUT
+    return ModelSummarizer(settings.summarizer_model, seconds=seconds, output=settings.summarizer_output)
 
 
 def curator_of(settings: Settings) -> ModelCurator | None:
@@ -39,7 +40,8 @@ def curator_of(settings: Settings) -> ModelCurator | None:
         from .models import ModelCurator
     except ImportError as error:
         raise _missing("curator_model", settings.curator_model, error) from error
-    return ModelCurator(settings.curator_model, seconds=settings.curator_timeout_seconds * OF_THE_TIMEOUT)
+    seconds = settings.curator_timeout_seconds * OF_THE_TIMEOUT
+    return ModelCurator(settings.curator_model, seconds=seconds, output=settings.curator_output)
 
 
 def counter_of(settings: Settings) -> Counter:

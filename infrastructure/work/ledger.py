@@ -17,6 +17,7 @@ from ...domain.events import Envelope, Event, LoggedEvent, encode_payload
 from ...domain.message import Trust
 from ...domain.revision import Draft, MemoryDocument, Revision, fold, revision_of
 from ...domain.streams import document_stream
+from ...domain.structured import recorded
 from ..store.failpoints import failpoint
 from ..store.log import Expectation, Log
 
@@ -216,7 +217,7 @@ class Ledger:
             envelope=self._envelope(
                 document.version + 1, draft.actor, draft.trust, draft.session, draft.run, draft.causation
             ),
-            payload=encode_payload({"entries": list(draft.texts)}),
+            payload=encode_payload({"entries": list(draft.texts), **recorded(draft.asked)}),
             revision=document.next,
             kind=draft.kind,
             parent=0 if document.current is None else document.current.number,

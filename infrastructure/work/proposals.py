@@ -65,8 +65,8 @@ def propose(
         call_id = call.id if call_id is None else call_id
         candidate = _candidate_id(ref, call_id, given, runtime.redact)
         # Before any limit or target: a call that is sent again asks for nothing new.
-        if call_id and _recorded(runtime, candidate):
-            return _again(candidate, lines)
+        if call_id and (answer := _again(runtime, candidate, lines)):
+            return answer
         if proposed >= settings.candidates_per_run_max:
             raise MemoryFault(
                 f"this run has proposed {proposed} changes, the most that one run may; go on in the next run",
@@ -98,22 +98,27 @@ def propose(
     try:
         runtime.log.append([event], expects=[(ref.stream, ref.version)])
     except StreamConflict as error:
-        if call_id and _recorded(runtime, candidate):
-            return _again(candidate, lines)  # The same call came twice at once.
+        if call_id and (answer := _again(runtime, candidate, lines)):
+            return answer  # The same call came twice at once.
         raise SessionError(
             f"run {ref.run!r} is no longer open; start a new run", code="run_closed", run=ref.run
         ) from error
-    if findings:
-        return _answer(candidate, "flagged", _warning(findings), lines, findings)
-    return _answer(candidate, "proposed", _prospect(runtime, trust), lines)
+    return _taken(runtime, event, lines)
 
 
-def _recorded(runtime: Runtime, candidate: str) -> bool:
-    return runtime.log.last(candidate_stream(runtime.workspace, candidate)) is not None
+def _taken(runtime: Runtime, event: CandidateProposed, lines: tuple[Line, ...], before: str = "") -> dict[str, Any]:
+    """What a recorded candidate is answered: that the curation will refuse it, or what happens next."""
+    if event.findings:
+        return _answer(event.candidate, "flagged", before + _warning(event.findings), lines, event.findings)
+    return _answer(event.candidate, "proposed", before + _prospect(runtime, event.envelope.trust), lines)
 
 
-def _again(candidate: str, lines: tuple[Line, ...]) -> dict[str, Any]:
-    return _answer(candidate, "proposed", "This call was recorded before; nothing was added.", lines)
+def _again(runtime: Runtime, candidate: str, lines: tuple[Line, ...]) -> dict[str, Any] | None:
+    """The answer of a call that was recorded before, the same as then; None when it was not."""
+    for event in runtime.log.stream(candidate_stream(runtime.workspace, candidate), limit=1):
+        if isinstance(body := event.body, CandidateProposed):
+            return _taken(runtime, body, lines, "This call was recorded before; nothing was added. ")
+    return None
 
 
 def propose_as_person(runtime: Runtime, publisher: Publisher, operation: JSON) -> dict[str, Any]:

@@ -195,7 +195,8 @@ class Publisher:
             if not replacing:
                 self.writer.require_clean(document, look)
             intake = self._intake(document, data, replacing, allow, actor)
-            if intake.refused and not skip:
+            # Of the file itself, refused as a whole, an empty memory would be left: nobody asked for that.
+            if intake.refused and (not skip or (replacing and not intake.entries)):
                 raise not_imported(intake)
             texts = tuple(entry.text for entry in intake.entries)
             if not replacing and texts == document.entries:

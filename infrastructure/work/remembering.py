@@ -12,7 +12,7 @@ from ...domain.checks.likeness import contradicts
 from ...domain.curation import JUDGED
 from ...domain.errors import InputError, MemoryFault
 from ...domain.events import LoggedEvent
-from ...domain.operations import Add, Remove, Replace, Single, singles
+from ...domain.operations import Add, Operation, Remove, Replace, Single, singles
 from ...domain.streams import candidate_stream
 from ...projections import candidates
 from ...projections.revisions import queries as revisions
@@ -29,13 +29,17 @@ def show(runtime: Runtime, publisher: Publisher, revision: int | None, at: int |
     """One revision with its entries, and how the file stands now."""
     row, entries = _snapshot(runtime, revision, at)
     state = publisher.state()
-    return {
+    answer = {
         "revision": 0 if row is None else row.revision,
         "kind": None if row is None else row.kind,
         "digest": None if row is None else row.digest,
         "entries": [{"id": entry.entry, "text": entry.text} for entry in entries],
         "file": {"state": state.state, "path": state.path},
     }
+    if row is not None and row.kind == "displaced":
+        raw = publisher.revision(row.revision).raw
+        answer["kept"] = None if raw is None else raw.decode(errors="backslashreplace")
+    return answer
 
 
 def _snapshot(
@@ -57,6 +61,17 @@ def _read(
         raise unknown(revision)
     entries = None if row is None else revisions.show(view, connection, runtime.workspace, row.revision)
     return row, entries or ()
+
+
+def _require_entries(row: RevisionRow | None) -> None:
+    """A displaced revision keeps what stood in the file: to call that an empty memory would be false."""
+    if row is not None and row.kind == "displaced":
+        raise MemoryFault(
+            f"revision {row.revision} is displaced: it keeps what stood in the file, and has no entries; "
+            f"'minutebook memory show --revision {row.revision}' shows it",
+            code="revision_displaced",
+            revision=row.revision,
+        )
 
 
 def unknown(revision: int) -> MemoryFault:
@@ -99,7 +114,7 @@ def diff(runtime: Runtime, publisher: Publisher, a: int, b: int) -> dict[str, An
     """What came, what went, and what was replaced, from one revision to another (0: empty memory)."""
     for number in (a, b):
         if number:
-            _snapshot(runtime, number)
+            _require_entries(_snapshot(runtime, number)[0])
     with runtime.projections.reading("revisions") as (view, connection):
         found = revisions.diff(view, connection, runtime.workspace, a, b)
     if found is None:
@@ -146,7 +161,8 @@ def _operation(runtime: Runtime, candidate: str) -> Any:
 def blame(runtime: Runtime, publisher: Publisher, revision: int | None) -> list[dict[str, Any]]:
     """From each entry to its operation, run, messages and actor."""
     with runtime.projections.reading("revisions") as (view, connection):
-        entries = _read(view, connection, runtime, revision, None)[1]
+        row, entries = _read(view, connection, runtime, revision, None)
+        _require_entries(row)
         judged = revisions.judged(view, connection, runtime.workspace, {entry.since for entry in entries})
     # Only an override is looked up in the log: it names its entry there, and there are few.
     events = runtime.log.at({position for position, _, overridden in judged.values() if overridden})
@@ -276,20 +292,20 @@ def listed(runtime: Runtime, *statuses: candidates.Status) -> list[dict[str, Any
     with runtime.projections.reading("candidates") as (view, connection):
         rows = candidates.by_status(view, connection, runtime.workspace, *statuses)
     events = runtime.log.at(row.position for row in rows)
-    live = {entry.entry: entry.text for entry in _snapshot(runtime, None)[1]}
+    operations = [operation_of(events[row.position].payload) for row in rows]
+    said = _texts_of(runtime, operations)
     found = []
-    for row in rows:
-        operation = operation_of(events[row.position].payload)
+    for row, operation in zip(rows, operations, strict=True):
         found.append(
             {
                 "candidate": row.candidate,
                 "status": row.status,
                 "operation": row.operation,
-                "text": "" if operation is None else "; ".join(_said(one, live) for one in singles(operation)),
+                "text": "" if operation is None else "; ".join(_said(one, said) for one in singles(operation)),
                 "trust": row.trust,
                 "run": row.run,
                 "session": row.session,
-                "reason": row.reason,
+                "reason": None if row.status in _PAST_REASON else row.reason,
                 "attempts": row.attempts,
                 "last_error": row.last_error,
                 "revision": row.revision,
@@ -298,6 +314,27 @@ def listed(runtime: Runtime, *statuses: candidates.Status) -> list[dict[str, Any
                 "time": row.time,
             }
         )
+    return found
+
+
+_PAST_REASON = frozenset({"approved", "declined", "consumed"})
+"""States in which the reason of an earlier one, the quarantine, says nothing any more: a person has decided."""
+
+
+def _texts_of(runtime: Runtime, operations: Iterable[Operation | None]) -> dict[str, str]:
+    """The texts of the entries that these operations target: as they stand, or as they last stood."""
+    found = {entry.entry: entry.text for entry in _snapshot(runtime, None)[1]}
+    targets = {
+        one.target
+        for operation in operations
+        if operation is not None
+        for one in singles(operation)
+        if not isinstance(one, Add)
+    }
+    with runtime.projections.reading("revisions") as (view, connection):
+        for target in targets - found.keys():
+            if past := revisions.history(view, connection, runtime.workspace, target):
+                found[target] = past[-1].text
     return found
 
 

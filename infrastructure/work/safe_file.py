@@ -150,7 +150,8 @@ def _not_regular(name: str, mode: int) -> Refused | None:
 def _too_large(name: str, size: int, bytes_max: int) -> Refused:
     return Refused(
         "memory_too_large",
-        f"{name} has {size:,} bytes and at most {bytes_max:,} are read (memory_file_bytes_max); shorten it",
+        f"{name} has {size:,} bytes and at most {bytes_max:,} are read (memory_file_bytes_max); shorten it, "
+        "or move it away",
     )
 
 

@@ -14,6 +14,7 @@ from ...domain.events import Envelope, encode_payload
 from ...domain.extractive import ExtractiveSummarizer
 from ...domain.policy import Policy
 from ...domain.streams import attempt_stream, compactions_stream
+from ...domain.structured import recorded
 from ...domain.summary import SummaryRequest
 from ...domain.summary_safety import reads_as_instruction, redact_credentials
 from ...projections.context import history
@@ -52,7 +53,9 @@ class Summarising:
             body = events[position].body
             if isinstance(body, CompactionRejected | CompactionFailedEvent):
                 attempts.append(Attempt(body.settings, body.tokens_before))
-        return rest(attempts, settings=policy.digest(label(self._summarizer)), tokens=plan.tokens_before, policy=policy)
+        return rest(
+            attempts, settings=policy.digest(_author(self._summarizer)), tokens=plan.tokens_before, policy=policy
+        )
 
     def summarise(
         self, plan: Summarise, seen: Seen, policy: Policy, run: str | None, *, patient: bool = False
@@ -159,11 +162,11 @@ class Summarising:
             reasons=verdict.reasons,
             range_digest=plan.range_digest,
             policy=policy.name,
-            settings=policy.digest(label(self._summarizer)),
+            settings=policy.digest(_author(self._summarizer)),
             summarizer=label(self._summarizer),
             tokens_before=plan.tokens_before,
             usage=verdict.usage,
-            payload=encode_payload({"summary": _storable(verdict.text)}),
+            payload=encode_payload({"summary": _storable(verdict.text), **recorded(verdict.asked)}),
         )
         self._runtime.log.append([event])
 
@@ -176,7 +179,7 @@ class Summarising:
             error=kind(error),
             range_digest=plan.range_digest,
             policy=policy.name,
-            settings=policy.digest(label(self._summarizer)),
+            settings=policy.digest(_author(self._summarizer)),
             summarizer=label(self._summarizer),
             tokens_before=plan.tokens_before,
             usage=usage,
@@ -187,6 +190,12 @@ class Summarising:
     def _attempt(self, compaction: str, run: str | None) -> Envelope:
         stream = attempt_stream(self._runtime.workspace, compaction)
         return self._runtime.envelope(stream, 1, actor="compressor", session=self._session, run=run)
+
+
+def _author(summarizer: Any) -> str:
+    """Who summarises, and how when somebody chose it: another choice ends the rest after failures (C10)."""
+    output = getattr(summarizer, "output", None)
+    return f"{label(summarizer)}, {output}" if output in ("structured", "text") else label(summarizer)
 
 
 def _storable(text: str) -> str:

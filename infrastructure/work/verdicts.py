@@ -33,9 +33,10 @@ def imported_draft(intake: Intake, actor: str) -> Draft:
 
 def not_imported(intake: Intake) -> MemoryFault:
     first, more = intake.refused[0], len(intake.refused) - 1
+    rest = "--skip-refused takes the rest, " if intake.entries else "nothing else stands there, "
     return MemoryFault(
         f"nothing was imported: line {first.line}: {first.message}{f' (and {more} more)' if more else ''}; "
-        "--preview shows all of it, --skip-refused takes the rest, --allow CODE lets a finding pass",
+        f"--preview shows all of it, {rest}--allow CODE lets a finding pass",
         code="memory_invalid",
         problems=[{"line": p.line, "code": p.code, "message": p.message} for p in intake.refused],
     )

@@ -6,13 +6,13 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from chat_server import ChatServer, Reply, a_port_where_nobody_listens, fails, memory_of, says, summary_of
+from model_talk import KEY, MODEL, WINDOW, Prompt, conversation, settings, snapshot
 
 from minutebook import CompactionFailed, Completion, ExtractiveSummarizer, Minutebook, MinutebookError, Settings
 from minutebook.domain.catalogue import Usage
@@ -20,34 +20,7 @@ from minutebook.infrastructure.work import models
 from minutebook.infrastructure.work.models import ModelCurator, ModelSummarizer
 
 PACKAGE = Path(__file__).parents[2] / ".package"
-MODEL = "openai:test"
-KEY = "sk-local-0123456789abcdefghij"
 Serve = Callable[..., ChatServer]
-
-
-@dataclass
-class Prompt:
-    """The least of a request."""
-
-    prompt: str = "Say it."
-
-
-@pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
-    """Starts a provider with a script, and points the provider's own environment variables at it."""
-    running: list[ChatServer] = []
-
-    def start(*script: Any) -> ChatServer:
-        server = ChatServer(*script)
-        server.__enter__()
-        running.append(server)
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        return server
-
-    yield start
-    for server in running:
-        server.__exit__(None, None, None)
 
 
 def refused(code: str) -> Any:
@@ -61,10 +34,10 @@ def ask(**options: Any) -> Completion:
 # --- one answer --------------------------------------------------------------------------------------
 
 
-def test_the_prompt_and_nothing_else_is_sent(serve: Serve) -> None:
+def test_the_prompt_and_nothing_else_is_sent_where_text_was_chosen(serve: Serve) -> None:
     server = serve(says("Said."))
-    answer = ask()
-    assert answer == Completion("Said.", Usage(input_tokens=1_000, output_tokens=200), "stop")
+    answer = ask(output="text")
+    assert answer == Completion("Said.", Usage(input_tokens=1_000, output_tokens=200), "stop", output="text")
     assert server.paths == ["/v1/chat/completions"]
     assert server.keys == [f"Bearer {KEY}"]
     sent = dict(server.asked[0])
@@ -111,12 +84,18 @@ def test_a_provider_that_stays_broken_is_given_up(serve: Serve, status: int) -> 
 
 @pytest.mark.parametrize(
     ("status", "code"),
-    [(400, "context_length_exceeded"), (401, "invalid_api_key"), (404, "model_not_found"), (429, "insufficient_quota")],
+    [
+        (400, "context_length_exceeded"),
+        (422, "bad_parameter"),
+        (401, "invalid_api_key"),
+        (404, "model_not_found"),
+        (429, "insufficient_quota"),
+    ],
 )
 def test_what_no_waiting_mends_is_asked_once(serve: Serve, status: int, code: str) -> None:
     server = serve(fails(status, f"because of {code}", code=code))
     with pytest.raises(models.ModelRefused, match=code):
-        ask()
+        ask(output="text")
     assert len(server.asked) == 1
 
 
@@ -250,34 +229,7 @@ def test_nothing_of_the_extra_is_imported_unless_a_setting_names_a_model(tmp_pat
 
 # --- a summary through a book ------------------------------------------------------------------------
 
-WINDOW = 11_000
 SECRET = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
-
-
-def conversation() -> list[dict[str, str]]:
-    """Enough talk to pass the trigger of a small window."""
-    filler = "The log of the nightly job names one of the modules, its owner and the time that it took to build. " * 6
-    talk = [{"role": "user", "content": "Why does the build of module 0 fail?"}]
-    for number in range(1, 30):
-        talk.append(
-            {"role": "assistant", "content": f"I looked at module {number}: it needs make 4.{number}. {filler}"}
-        )
-        talk.append({"role": "user", "content": f"Go on with module {number} and write down what it needs."})
-    talk[10]["content"] = "Never push to main without my approval."
-    return talk
-
-
-def settings(**given: Any) -> Settings:
-    return Settings(context_window=WINDOW, summarizer_model=MODEL, **given)
-
-
-def snapshot(book: Minutebook) -> bytes:
-    """The context and every original as bytes: what a failure may not change."""
-    session = book.session("s")
-    context = session.context(window=1_000_000)
-    moving = {"position", "memory_frozen", "proved"}
-    answer = {name: value for name, value in context.answer().items() if name not in moving}
-    return json.dumps([answer, context.to_openai(), list(map(dict, session.messages()))], default=str).encode()
 
 
 def test_a_summary_is_committed_and_its_tokens_are_accounted_apart(serve: Serve, tmp_path: Path) -> None:
@@ -337,7 +289,7 @@ BAD: dict[str, tuple[Any, str, str]] = {
     "length": (lambda prompt: says(summary_of(prompt), finish_reason="length"), "CompactionRejected", "truncated"),
     "refusal": (says(None, refusal="I cannot help with that."), "CompactionRejected", "truncated"),
     "half": (lambda prompt: says(summary_of(prompt).partition("## State")[0]), "CompactionRejected", "truncated"),
-    "another language of form": (says('{"goal": "mend the build"}'), "CompactionRejected", "empty"),
+    "another language of form": (says('{"goal": "mend the build"}'), "CompactionRejected", "schema_mismatch"),
     "the prompt itself": (lambda prompt: says(prompt), "CompactionRejected", "prompt_echo"),
     "a megabyte": (says("word " * 200_000), "CompactionRejected", "too_long"),
 }
@@ -447,9 +399,9 @@ def test_the_setting_works_on_the_command_line(
 # --- a curation through a book -----------------------------------------------------------------------
 
 
-def curated(tmp_path: Path) -> tuple[Any, dict[str, Any], list[str], str]:
+def curated(tmp_path: Path, **given: Any) -> tuple[Any, dict[str, Any], list[str], str]:
     """Proposes two facts, curates once: the answer, the accounts, the entries, and what the last event was."""
-    with Minutebook.open(tmp_path, settings=Settings(curator_model=MODEL), automatic=False) as book:
+    with Minutebook.open(tmp_path, settings=Settings(curator_model=MODEL, **given), automatic=False) as book:
         with book.session("s").run() as run:
             run.memory({"operation": "add", "text": "The build needs make 4.3 or newer."})
             run.memory({"operation": "add", "text": "Tests run with 'npm test'."})
@@ -484,7 +436,7 @@ def test_an_answer_in_a_dress_is_refused_by_the_strict_parser(
 ) -> None:
     """Given a model that wraps its array, when it curates, then the parser refuses it: nothing was mended before."""
     serve(lambda prompt: says(dress.format(memory_of(prompt))))
-    answer, usage, entries, last = curated(tmp_path)
+    answer, usage, entries, last = curated(tmp_path, curator_output="text")
     assert (answer.status, [reason["check"] for reason in answer.reasons]) == ("rejected", [check])
     assert (entries, last) == ([], "CurationRejected")
     assert usage == {"input_tokens": 1_000, "output_tokens": 200}

@@ -1,7 +1,8 @@
 """A provider on this machine: an HTTP server that speaks the OpenAI chat protocol, with every way to fail at it.
 
 It answers with what a script says, reply by reply; the last one is given for ever. ``summary_of`` and ``memory_of``
-write good answers from nothing but the prompt, as a model has to.
+write good answers from nothing but the prompt, as a model has to; ``typed`` gives them as a request's schema or tool
+asks for them. A step ``Sees`` is given the whole request: it can answer, or refuse, what goes beside the prompt.
 """
 
 from __future__ import annotations
@@ -33,7 +34,15 @@ class Reply:
     seconds: float = 0.0
 
 
-Script = Sequence[Reply | Callable[[str], Reply]]
+@dataclass(frozen=True)
+class Sees:
+    """A step of a script that looks at the whole request."""
+
+    answer: Callable[[Asked], Reply]
+
+
+Step = Reply | Sees | Callable[[str], Reply]
+Script = Sequence[Step]
 
 
 def says(
@@ -72,7 +81,7 @@ def fails(status: int, message: str = "no", *, code: str | None = None, retry_af
 class ChatServer:
     """Serves on a free port of 127.0.0.1 until the end of its ``with`` block; ``asked`` holds what was sent to it."""
 
-    def __init__(self, *script: Reply | Callable[[str], Reply]) -> None:
+    def __init__(self, *script: Step) -> None:
         self.script: Script = script or (lambda prompt: says(summary_of(prompt)),)
         self.asked: list[Asked] = []
         self.paths: list[str] = []
@@ -123,7 +132,13 @@ class ChatServer:
             self.paths.append(handler.path)
             self.keys.append(handler.headers.get("Authorization", ""))
         step = self.script[min(number, len(self.script) - 1)]
-        reply = step(sent["messages"][-1]["content"]) if callable(step) else step
+        match step:
+            case Reply():
+                reply = step
+            case Sees():
+                reply = step.answer(sent)
+            case _:
+                reply = step(sent["messages"][-1]["content"])
         if reply.seconds:
             self._closing.wait(reply.seconds)
         try:
@@ -165,11 +180,17 @@ _PLACE = {
 
 def summary_of(prompt: str) -> str:
     """A summary that keeps what the prompt lists under "Must be represented"."""
+    items = {name: [f"- {item}" for item in found] for name, found in sections_of(prompt).items()}
+    return "\n\n".join("\n".join([section.heading, *(items[section.id] or [NONE])]) for section in SECTIONS)
+
+
+def sections_of(prompt: str) -> dict[str, list[str]]:
+    """The same by section, without bullets."""
     items: dict[str, list[str]] = {section.id: [] for section in SECTIONS}
     for line in prompt.rpartition("\n<history>\n")[0].splitlines():
         if found := _WANTED.fullmatch(line):
-            items[_PLACE[found[1]]].append(f"- {found[3]} {found[2] or ''}".rstrip())
-    return "\n\n".join("\n".join([section.heading, *(items[section.id] or [NONE])]) for section in SECTIONS)
+            items[_PLACE[found[1]]].append(f"{found[3]} {found[2] or ''}".rstrip())
+    return items
 
 
 def memory_of(prompt: str) -> str:
@@ -178,6 +199,54 @@ def memory_of(prompt: str) -> str:
     entries, _, candidates = rest.partition("\nCandidates\n")
     values = [json.loads(line) for part in (entries, candidates) for line in part.splitlines() if line.startswith("{")]
     return json.dumps([value["text"] for value in values if value.get("text")])
+
+
+# --- structured answers -----------------------------------------------------------------------------------
+
+
+def schema_of(asked: Asked) -> Mapping[str, Any] | None:
+    """The schema that came beside the prompt, as a response format or as the one tool that must be called."""
+    if (wanted := asked.get("response_format")) is not None:
+        return dict(wanted["json_schema"]["schema"])
+    return dict(asked["tools"][0]["function"]["parameters"]) if asked.get("tools") else None
+
+
+def value_of(asked: Asked) -> dict[str, Any]:
+    """A good typed answer: what the prompt demands, under the names of the schema."""
+    prompt, schema = asked["messages"][-1]["content"], schema_of(asked)
+    assert schema is not None
+    if list(schema["properties"]) == ["entries"]:
+        return {"entries": json.loads(memory_of(prompt))}
+    return dict(sections_of(prompt))
+
+
+def gives(asked: Asked, value: Any, **options: Any) -> Reply:
+    """``value`` (an object, or the text that stands in its place) as content, or as a call where a tool was sent."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    if not asked.get("tools"):
+        return says(text, **options)
+    call = {
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": asked["tools"][0]["function"]["name"], "arguments": text},
+    }
+    return says(None, **{"finish_reason": "tool_calls", "tool_calls": [call], **options})
+
+
+def typed(asked: Asked) -> Reply:
+    """What a model that keeps to its schema answers."""
+    return gives(asked, value_of(asked))
+
+
+def knows_no_schema(status: int = 400, *, answer: Callable[[str], str] = summary_of) -> Sees:
+    """A server that refuses whatever comes beside a prompt, and answers the prompt alone."""
+
+    def step(asked: Asked) -> Reply:
+        if schema_of(asked) is not None:
+            return fails(status, "unknown field 'response_format'")
+        return says(answer(asked["messages"][-1]["content"]))
+
+    return Sees(step)
 
 
 def wait_until(holds: Callable[[], bool], seconds: float = 5.0) -> bool:

@@ -108,6 +108,8 @@ def _details(output: Output, error: MinutebookError) -> None:
     if output.json:
         return
     problems = error.details.get("problems", ())
+    if len(problems) == 1 and problems[0]["message"] in error.message:
+        return  # The message says it already.
     for problem in problems[:20]:
         place = ", ".join(f"{name} {value}" for name, value in problem.items() if name not in ("code", "message"))
         output.errors.print(f"  {place}: {problem['code']}: {safe(problem['message'])}", style="dim", markup=False)

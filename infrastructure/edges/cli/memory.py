@@ -8,7 +8,7 @@ import typer
 
 from ....domain.errors import InputError, MinutebookError
 from .app import memory_app, propose_app, quarantine_app, state
-from .output import counted
+from .output import counted, one_line
 
 
 @memory_app.command("show")
@@ -23,6 +23,11 @@ def show(
     found = state.look().memory.show(revision, at=at)
     if out.json:
         out.document(found)
+        return
+    if found["kind"] == "displaced":
+        number = found["revision"]
+        out.line(f"revision {number}, displaced; what stood in the file, which 'memory restore {number}' reads", "bold")
+        out.line((found["kept"] or "(erased)").rstrip("\n"))
         return
     entries = counted(len(found["entries"]), "entry", "entries")
     out.line(f"revision {found['revision']}, {entries}; file {found['file']['state']}", "bold")
@@ -73,17 +78,23 @@ def curate() -> None:
     answer = state.write().curate()
     if out.json:
         out.document(answer)
+    elif answer["status"] == "nothing":
+        out.line("Nothing to curate.")
     else:
-        if answer["status"] == "nothing":
-            out.line("Nothing to curate.")
-        else:
-            out.line(f"{answer['status']}" + (f": revision {answer['revision']}" if answer["revision"] else ""), "bold")
-        for reason in answer["reasons"]:
-            out.line(
-                f"  {reason['entry']}: {reason['check']}" + (f" ({reason['message']})" if reason["message"] else "")
-            )
+        print_curation(answer)
     if answer["status"] in ("rejected", "failed"):
         raise typer.Exit(1)
+
+
+def print_curation(answer: dict[str, Any]) -> None:
+    """What a curation came to, for a person."""
+    out = state.output
+    out.line(f"{answer['status']}" + (f": revision {answer['revision']}" if answer["revision"] else ""), "bold")
+    for reason in answer["reasons"]:
+        out.line(
+            f"  {reason['entry']}: {reason['check']}"
+            + (f" ({one_line(reason['message'])})" if reason["message"] else "")
+        )
 
 
 @memory_app.command("log")
@@ -97,7 +108,7 @@ def log(
     if out.json:
         out.document(found)
     elif not found:
-        out.line("No revisions yet.")
+        out.line("No revisions yet." if limit is None and before is None else "No revisions in this range.")
     else:
         columns = ("revision", "kind", "parent", "position", "time", "digest")
         out.table(
@@ -164,12 +175,17 @@ def sync(
     """Take a hand-edited MEMORY.md as a manual revision; with a clean file, curate."""
     out = state.output
     answer = state.write().memory.sync(fix=fix, allow=tuple(allow or ()))
+    curation = answer.get("curation") or {"status": "nothing"}
     if out.json:
         out.document(answer)
     else:
         out.line(f"MEMORY.md is revision {answer['revision']}." if answer["revision"] else "Nothing to record.")
         for name in answer["fixed"]:
             out.line(f"  fixed: {name}", "dim")
+        if curation["status"] != "nothing":
+            print_curation(curation)
+    if curation["status"] in ("rejected", "failed"):
+        raise typer.Exit(1)
 
 
 @memory_app.command("restore")
@@ -184,8 +200,10 @@ def restore(
     answer = state.write().memory.restore(revision, discard_edit=discard_edit, allow=tuple(allow or ()))
     if state.output.json:
         state.output.document(answer)
-    else:
+    elif answer["changed"]:
         state.output.line(f"MEMORY.md is revision {answer['revision']}, made from revision {revision}.")
+    else:
+        state.output.line(f"MEMORY.md holds what revision {revision} held; it stays revision {answer['revision']}.")
 
 
 @memory_app.command("status")
@@ -225,9 +243,11 @@ def candidates(
         out.line("No candidates.")
     else:
         for item in found:
-            why = item["reason"] or item["last_error"]
-            out.line(f"{item['candidate']}  {item['status']}" + (f": {why}" if why else ""), "bold")
-            out.line(f"  {item['operation']}: {item['text']}")
+            why = f": {item['reason']}" if item["reason"] else ""
+            if item["status"] in ("admitted", "approved") and item["last_error"]:
+                why = f", last attempt: {item['last_error']}"
+            out.line(f"{item['candidate']}  {item['status']}{why}", "bold")
+            out.line(f"  {item['operation']}: {one_line(item['text'])}")
 
 
 @quarantine_app.command("list")
@@ -242,13 +262,21 @@ def quarantine_list() -> None:
     else:
         for item in found:
             out.line(f"{item['candidate']}  trust {item['trust']}, run {item['run']}", "bold")
-            out.line(f"  {item['operation']}: {item['text']}")
+            out.line(f"  {item['operation']}: {one_line(item['text'])}")
+            if item["findings"]:
+                found_in_it = ", ".join(dict.fromkeys(item["findings"]))
+                out.line(f"  the checks found: {found_in_it}; as it stands the curation will refuse it", "red")
 
 
 @quarantine_app.command("approve")
 def quarantine_approve(candidate: Annotated[str, typer.Argument(metavar="C")]) -> None:
     """Let a candidate pass to the curator; one that was set aside starts afresh."""
-    _proposed(state.write().memory.approve(candidate))
+    answer = state.write().memory.approve(candidate)
+    if state.output.json:
+        state.output.document(answer)
+    else:
+        state.output.line(f"{answer['candidate']}: {answer['status']}", "bold")
+        state.output.line("The next curation takes it in if it passes the checks: minutebook memory curate")
 
 
 @quarantine_app.command("reject")

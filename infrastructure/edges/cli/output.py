@@ -23,6 +23,11 @@ def safe(text: object) -> str:
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", str(text))
 
 
+def one_line(text: object) -> str:
+    """Safe text as it stands, its line ends written out: in a list it cannot pass for the line that follows it."""
+    return safe(text).replace("\n", "\\n")
+
+
 def counted(number: int, word: str, plural: str = "") -> str:
     """A number with its word: ``1 message``, ``1,204 messages``."""
     return f"{number:,} {word if number == 1 else plural or word + 's'}"
