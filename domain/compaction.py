@@ -47,18 +47,23 @@ def decide(
 
     ``visible`` is what it would show, each with its tokens; ``preamble_tokens`` counts system prompt, memory
     and tools. ``reported`` is the size of this request in the provider's own count, where known: it is
-    preferred (M5). ``suspended``: after an undo nothing is done while the request fits (C7). ``force``: an
-    explicit compaction goes past the trigger and past what little it may gain. ``supersedes`` names the
-    compaction whose originals stand in ``visible`` again, to be compacted anew (C7).
+    preferred (M5), but where it alone says that nothing can fit, the count decides. ``suspended``: after an undo
+    nothing is done while the request fits (C7). ``force``: an explicit compaction goes past the trigger and past
+    what little it may gain. ``supersedes`` names the compaction whose originals stand in ``visible`` again, to be
+    compacted anew (C7).
     """
     tokens = preamble_tokens + sum([item.tokens for item in visible]) if reported is None else reported
     fits = policy.fits(tokens)
+    many = sum([_messages(item) for item in visible]) > policy.messages_max
     if not force and fits:
-        if not policy.triggered(tokens):
+        if not policy.triggered(tokens) and not many:
             return Fits(tokens)
         if suspended or not policy.enabled:
             return Fits(tokens, "suspended by an undo" if policy.enabled else "compaction is switched off")
     table = _Table(visible, preamble_tokens, tokens, policy, open_run, session)
+    # A summary helps against too many messages only where what is protected is not too many by itself.
+    many = many and sum([_messages(table.shown[index]) for index in table.protection.indices]) < policy.messages_max
+    force = force or (many and policy.enabled)
     if not (policy.enabled or force):
         return replace(table.refuse(()), compaction_off=True)
     gain = policy.gain_tokens(tokens - table.hidden_tokens, again=table.earlier is not None)
@@ -78,7 +83,26 @@ def decide(
         return reduced if saved >= policy.gain_tokens_min else table.too_little()
     if table.reductions and policy.fits(after):
         return reduced
-    return table.last_resort()
+    last = table.last_resort()
+    if isinstance(last, Refuse) and reported is not None and policy.fits(table.counted):
+        # Nobody can ask again, and so nobody could ever report another count: a wrong one would end the session.
+        return Fits(table.counted, _disputed(tokens, table.counted), crowded=True)
+    return last
+
+
+def _messages(item: Shown | SummaryShown) -> int:
+    """Messages of the OpenAI chat API, where each result is one of its own."""
+    if isinstance(item, SummaryShown):
+        return 1
+    results = len(item.message.results)
+    return results + (len(item.message.parts) > results or not results)
+
+
+def _disputed(reported: int, counted: int) -> str:
+    return (
+        f"the reported usage comes to {reported:,} tokens, which do not fit, and {counted:,} are counted, which do: "
+        "the count is taken; give append() the usage of one call, not a running total, or raise context_window"
+    )
 
 
 def range_digest(covered: Sequence[Message], supersedes: str | None) -> str:
@@ -96,6 +120,7 @@ class _Table:
         self.visible = visible
         self.preamble = preamble
         self.tokens = tokens
+        self.counted = preamble + sum([item.tokens for item in visible])
         self.policy = policy
         self.session = session
         self.shown = [item for item in visible if isinstance(item, Shown)]

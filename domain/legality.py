@@ -121,6 +121,8 @@ def _openai_calls(message: dict[str, Any], where: str) -> Iterator[tuple[str, st
     if not isinstance(calls, list) or not calls:
         yield f"{where}: tool_calls is not a list with at least one call", None
         return
+    if len(calls) > 128:
+        yield f"{where}: {len(calls)} tool_calls, and an assistant message takes 128", None
     for number, call in enumerate(calls):
         match call:
             case {"id": str(name), "type": "function", "function": {"name": str(tool), "arguments": str()}}:
@@ -151,7 +153,8 @@ def _openai_part(part: JSON) -> bool:
         case {"type": "refusal", "refusal": str(text)}:
             return bool(text) and len(part) == 2
         case {"type": "image_url", "image_url": {"url": str(url), **rest}}:
-            return url.startswith(("https://", "http://", "data:image/")) and set(rest) <= {"detail"}
+            image = any(url.startswith(f"data:{kind};base64,") for kind in _IMAGES)
+            return (image or url.startswith(("https://", "http://"))) and set(rest) <= {"detail"}
         case {"type": "input_audio", "input_audio": {"data": str(data), "format": "wav" | "mp3"}}:
             return bool(data)
         case {"type": "file", "file": {"file_data": str(data), "filename": str(name)}}:

@@ -14,7 +14,9 @@ from typing import TypeAlias, assert_never
 from .jsontext import whole
 from .message import JSON, Media
 
-ANTHROPIC_IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+"""What every provider takes; each answers 400 to any other, and would at every later turn of the session."""
+_DOCUMENTS = frozenset({"application/pdf"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
@@ -143,9 +145,9 @@ def to_openai(media: Media) -> dict[str, JSON] | None:
     match locate(media.raw):
         case Inline(media_type, data, title) if _encoded(data):
             if media.kind == "image":
-                if not media_type.startswith("image/") or not media_type.isascii():
-                    return None
-                return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}", **_detail(media)}}
+                shown = _image_type(media_type)
+                url = f"data:{shown};base64,{data}"
+                return {"type": "image_url", "image_url": {"url": url, **_detail(media)}} if shown else None
             if media.kind == "audio":
                 name = _AUDIO.get(media_type)
                 return {"type": "input_audio", "input_audio": {"data": data, "format": name}} if name else None
@@ -164,8 +166,8 @@ def to_responses(media: Media) -> dict[str, JSON] | None:
     """The part of a message or tool output that the OpenAI Responses API takes for ``media``, or None."""
     place = locate(media.raw)
     match media.kind, place:
-        case "image", Inline(media_type, data) if _encoded(data) and media_type in ANTHROPIC_IMAGES:
-            return {"type": "input_image", "image_url": f"data:{media_type};base64,{data}", **_detail(media)}
+        case "image", Inline(media_type, data) if _encoded(data) and (shown := _image_type(media_type)):
+            return {"type": "input_image", "image_url": f"data:{shown};base64,{data}", **_detail(media)}
         case "image", Link(url) if _web(url, "http://", "https://"):
             return {"type": "input_image", "image_url": url, **_detail(media)}
         case "image", Handle(name, "openai") if name:
@@ -195,12 +197,12 @@ def to_anthropic(media: Media) -> dict[str, JSON] | None:
 
 
 def _anthropic_source(media: Media) -> dict[str, JSON] | None:
-    allowed = ANTHROPIC_IMAGES if media.kind == "image" else frozenset({"application/pdf"})
     place = locate(media.raw)
     match place:
         case Inline(media_type, data):
-            if media_type in allowed and _encoded(data):
-                return {"type": "base64", "media_type": media_type, "data": data}
+            shown = _image_type(media_type) if media.kind == "image" else media_type
+            if shown in (IMAGES if media.kind == "image" else _DOCUMENTS) and _encoded(data):
+                return {"type": "base64", "media_type": shown, "data": data}
         case Link(url):
             return {"type": "url", "url": url} if _web(url, "https://") else None
         case Plain(text):
@@ -219,6 +221,13 @@ def describe(media: Media) -> str:
     """What stands for ``media`` where it cannot be carried."""
     kind = media.media_type or media.kind
     return f"[{media.kind} not carried: {kind}, {media.size} bytes]" if media.size else f"[{kind} not carried]"
+
+
+def _image_type(media_type: str) -> str:
+    """The media type that providers know an image by; "" when they take no such image."""
+    name = media_type.lower()
+    name = "image/jpeg" if name in ("image/jpg", "image/pjpeg") else name
+    return name if name in IMAGES else ""
 
 
 def _detail(media: Media) -> dict[str, JSON]:

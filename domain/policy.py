@@ -46,6 +46,8 @@ class Policy:
     enabled: bool = True
     protect_first: int = 3
     protect_recent: int = 8
+    messages_max: int = 2_000
+    """The OpenAI chat API answers 400 to more than 2,048; what is over is for system prompt and synthetic results."""
     summary_tokens_max: int = 4_000
     summary_share_max: float = 0.125
     """Of the window: a summary that fills half a small window would call for the next one at once."""

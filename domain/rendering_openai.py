@@ -10,6 +10,10 @@ from .media import to_openai as media_part
 from .message import JSON, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from .writing import PART_FIELDS, START, Tool, Writer
 
+CALLS_MAX = 128
+"""Calls of one assistant message: "array too long, expected an array with maximum length 128" is the answer to more.
+What is over goes into a further assistant message, behind the results of the first ones."""
+
 _PERSON = re.compile(r"[^\s<|\\/>]{1,64}")
 _KNOWN = frozenset(
     {
@@ -98,11 +102,14 @@ class OpenAIWriter(Writer):
             self.lose(line, "empty message left out")
             return
         message |= self._name(line)
-        if calls:
-            message["tool_calls"] = [self._call(line, turn, call) for call in calls]
-        self.messages.append(message)
-        if calls:
-            self._results(turn, calls)
+        for start in range(0, len(calls), CALLS_MAX):
+            some = calls[start : start + CALLS_MAX]
+            message["tool_calls"] = [self._call(line, turn, call) for call in some]
+            self.messages.append(message)
+            self._results(turn, some)
+            message = {"role": "assistant", "content": None}
+        if not calls:
+            self.messages.append(message)
 
     def _call(self, line: Line, turn: int, call: ToolCall) -> dict[str, JSON]:
         function = {"name": self.tool_name(line, call.name), "arguments": self.text(line, call.arguments)}

@@ -254,8 +254,11 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "settings"
         origin = origins.get(name, "the settings")
+        # What is wrong between two settings is given all of them, which nobody wants to read.
+        given = f" (given {ascii(first.get('input'))[:80]})" if first["loc"] else ""
+        said = f"setting {name!r} from {origin}" if first["loc"] else "the settings"
         raise InputError(
-            f"setting {name!r} from {origin}: {first['msg']} (given {first.get('input')!r}); correct it there",
+            f"{said}: {first['msg'].removeprefix('Value error, ')}{given}; correct it there",
             code="bad_setting",
             setting=name,
         ) from error

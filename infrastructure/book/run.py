@@ -214,6 +214,11 @@ def message_ids(given: str | Sequence[str] | None, count: int, single: bool) -> 
 
     if given is None:
         return [new_id("m") for _ in range(count)]
+    if not isinstance(given, (str, list, tuple)):
+        raise MessageError(
+            f"the id of a message is text, or a list of texts for several, not {type(given).__name__}",
+            code="bad_message",
+        )
     ids = [given] if isinstance(given, str) and single else given
     if isinstance(ids, str):
         ids = [f"{ids}-{place}" for place in range(count)]

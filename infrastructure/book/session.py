@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from ...domain.errors import CompactionNeeded, ContextWindowExceeded, InputError
+from ...domain.errors import CompactionNeeded, ContextWindowExceeded
 from ...domain.message import JSON
 from ...domain.recall_tool import CHARS_DEFAULT, parse_recall
 from ...domain.usage import usage_of
+from ...domain.whole_numbers import whole_number
 from ..work import conversation, looking
 from ..work.backtest import backtest
 from ..work.compressor import Compressor
@@ -97,11 +98,13 @@ class Session:
     ) -> list[RecordedMessage]:
         """Every message as it was recorded, each with its state in the context now or at a position (M1, C7).
 
-        ``limit`` keeps the last ones, ``before`` only those before a position. Raises InputError ``unknown_position``.
+        ``limit`` keeps the last ones, ``before`` only those before a position.
+        Raises InputError ``unknown_position``, ``bad_option``.
         """
         self._runtime.require_position(at)
-        if limit is not None and limit < 0:
-            raise InputError(f"limit must be 0 or more, not {limit}", code="bad_option")
+        for what, number in (("limit", limit), ("before", before)):
+            if number is not None:
+                whole_number(number, what)
         return [
             RecordedMessage(original, known)
             for original, known in looking.messages(self._runtime, self.id, at=at, limit=limit, before=before)
@@ -113,7 +116,8 @@ class Session:
     ) -> Context:  # fmt: skip
         """What a model would see, or saw at a position; only reads (C8, C11).
 
-        Raises CompactionNeeded when it would not fit the window without a summary, InputError ``unknown_position``.
+        Raises CompactionNeeded when it would not fit the window without a summary, InputError
+        ``unknown_position``, ``bad_option``.
         """
         self._runtime.require_position(at)
         said, schemas = preamble_parts(system, tools)
@@ -123,7 +127,7 @@ class Session:
         """Summarises the middle of the session now, whatever the trigger says; a dry run calls no model (C11).
 
         ``from_originals``: what is summarised already is summarised anew from its originals, under today's policy
-        and summariser, and not from its summary (C7).
+        and summariser, and not from its summary (C7). Raises InputError ``bad_option`` for a window that is none.
         """
         if not dry_run:
             self._runtime.require_writing("a compaction")

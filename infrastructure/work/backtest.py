@@ -82,10 +82,9 @@ def _settings(settings: Settings, overrides: dict[str, Any]) -> Settings:
         )
     given = {OVERRIDES[name]: value for name, value in overrides.items() if value is not None}
     values = {**settings.model_dump(), **given}
-    if "context_window" in given and "answer_reserve" not in given:
-        values["answer_reserve"] = (
-            None if (settings.answer_reserve or 0) >= given["context_window"] else settings.answer_reserve
-        )
+    window = given.get("context_window")
+    if isinstance(window, int) and "answer_reserve" not in given:
+        values["answer_reserve"] = None if (settings.answer_reserve or 0) >= window else settings.answer_reserve
     if "compaction_threshold" in given and "compaction_threshold_tokens" not in given:
         values["compaction_threshold_tokens"] = None
     return Settings.checked(values)

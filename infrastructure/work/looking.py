@@ -13,10 +13,11 @@ from ...domain.errors import InputError, SessionError
 from ...domain.events import TOPICS, LoggedEvent
 from ...domain.neutral import content_json
 from ...domain.parts import parts_from_json
+from ...domain.whole_numbers import whole_number
 from ...projections.context import history
 from ...projections.revisions import queries as revisions
 from . import conversation
-from .runtime import Runtime
+from .runtime import Runtime, position_number
 from .visible import Reader, message_of
 
 # --- sessions
@@ -109,7 +110,8 @@ def _message(row: history.MessageRow, events: dict[int, LoggedEvent]) -> tuple[A
 
 def recall(runtime: Runtime, position: int, around: int) -> list[dict[str, Any]]:
     """The original at a position with its neighbours in the session (D17)."""
-    found = runtime.log.at([position]).get(position)
+    whole_number(around, "around")
+    found = runtime.log.at([position_number(position)]).get(position)
     if found is None:
         raise InputError(
             f"there is no event {position}; the log has 1 to {runtime.log.head().position}", code="unknown_position"
@@ -199,6 +201,9 @@ def log(
     limit: int | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Events as the command line prints them. Raises InputError ``unknown_type``, ``bad_option``."""
+    for what, number in (("after", after), ("before", before), ("limit", limit)):
+        if number is not None:
+            whole_number(number, what)
     found = runtime.log.read(
         after=after,
         before=before,
@@ -237,7 +242,7 @@ def event_line(event: LoggedEvent) -> dict[str, Any]:
 
 def _topic(name: str) -> str:
     for known in TOPICS:
-        if known.casefold() == name.casefold():
+        if known.casefold() == str(name).casefold():
             return known
     raise InputError(
         f"there is no event type {name!r}; there are: {', '.join(sorted(TOPICS))}", code="unknown_type", type=name
@@ -246,7 +251,7 @@ def _topic(name: str) -> str:
 
 def _uuid(text: str) -> UUID:
     try:
-        return UUID(text)
+        return UUID(str(text))
     except ValueError as error:
         raise InputError(
             f"{text!r} is no stream id (a UUID, as 'minutebook log --json' prints)", code="bad_option"
@@ -259,7 +264,7 @@ def _moment(text: str | None) -> str | None:
     if text is None:
         return None
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(str(text))
     except ValueError as error:
         raise InputError(f"{text!r} is no time; write it as 2026-11-30T10:00:00+00:00", code="bad_option") from error
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="microseconds")
@@ -328,8 +333,7 @@ def _context_size(runtime: Runtime, session: str) -> dict[str, Any]:
 
 def timeline(runtime: Runtime, session: str, buckets: int) -> list[dict[str, Any]]:
     """Tokens, compactions, runs and memory revision over the positions of a session."""
-    if not 1 <= buckets <= 10_000:
-        raise InputError("buckets must be between 1 and 10,000", code="bad_option")
+    whole_number(buckets, "buckets", least=1, most=10_000)
     row = session_row(runtime, session)
     first, last = row["first_position"], row["last_position"]
     with runtime.projections.reading("context") as (view, connection):

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from ...domain.policy import Policy
 from ...domain.tokens import ESTIMATE, Counter
+from ...domain.whole_numbers import whole_number
 from ..settings import Settings
 
 
 def policy_of(settings: Settings, window: int | None = None, *, counter: Counter = ESTIMATE) -> Policy:
-    """The policy that settings give, perhaps for another window; ``counter`` counts what it decides."""
+    """The policy that settings give, perhaps for another window; ``counter`` counts what it decides.
+
+    Raises InputError ``bad_option`` for a window that is none.
+    """
     if window is not None:
+        if isinstance(window, bool) or not isinstance(window, int) or window > 0:
+            whole_number(window, "the window", least=1)  # one of 0 is too small for any request, which is said as such
         reserve = settings.answer_reserve
         if reserve is not None and reserve >= window:
             reserve = None

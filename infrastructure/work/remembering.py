@@ -14,6 +14,7 @@ from ...domain.errors import InputError, MemoryFault
 from ...domain.events import LoggedEvent
 from ...domain.operations import Add, Operation, Remove, Replace, Single, singles
 from ...domain.streams import candidate_stream
+from ...domain.whole_numbers import whole_number
 from ...projections import candidates
 from ...projections.revisions import queries as revisions
 from ...projections.revisions.queries import EntryRow, RevisionRow
@@ -84,8 +85,9 @@ def unknown(revision: int) -> MemoryFault:
 
 def revision_log(runtime: Runtime, limit: int | None, before: int | None) -> list[dict[str, Any]]:
     """The committed revisions, oldest first: all, the newest ``limit``, those of numbers below ``before``."""
-    if limit is not None and limit < 0:
-        raise InputError(f"limit must be 0 or more, not {limit}", code="bad_option")
+    for what, number in (("limit", limit), ("before", before)):
+        if number is not None:
+            whole_number(number, what)
     with runtime.projections.reading("revisions") as (view, connection):
         rows = revisions.log(view, connection, runtime.workspace, limit=limit, before=before)
     return [_revision(row) for row in reversed(rows)]

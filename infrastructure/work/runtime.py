@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 from ...domain.catalogue import Owner
@@ -14,6 +15,7 @@ from ...domain.events import Envelope
 from ...domain.message import Trust
 from ...domain.redaction import Redact
 from ...domain.tokens import ESTIMATE, Counter
+from ...domain.whole_numbers import MOST
 from ..settings import Settings
 from ..store.log import Log
 from ..store.runner import Projections
@@ -59,8 +61,7 @@ class Runtime:
         """A past is asked for by a position that the log has had. Raises InputError ``unknown_position``."""
         if at is None:
             return
-        if isinstance(at, bool) or not isinstance(at, int):
-            raise InputError(f"a position is a whole number, not {at!r}", code="bad_value")
+        position_number(at)
         head = self.log.head().position
         if not 0 <= at <= head:
             raise InputError(f"position {at} is not in the log; its head is {head}", code="unknown_position", at=at)
@@ -92,3 +93,10 @@ class Runtime:
 def new_id(prefix: str) -> str:
     """A short random id, readable in a terminal and unique in practice (48 bits)."""
     return f"{prefix}-{uuid4().hex[:12]}"
+
+
+def position_number(at: Any) -> int:
+    """Gives a position back that is a number. Raises InputError ``bad_value``."""
+    if isinstance(at, bool) or not isinstance(at, int) or abs(at) > MOST:
+        raise InputError(f"a position is a whole number, not {ascii(at)[:60]}", code="bad_value")
+    return at

@@ -27,7 +27,7 @@ from ...domain.catalogue import (
 from ...domain.errors import InputError
 from ...domain.events import Event, LoggedEvent
 from ...domain.streams import candidate_stream, document_stream, message_stream
-from .runtime import Runtime
+from .runtime import Runtime, position_number
 
 Relation = Literal["cause", "self", "effect"]
 LISTED_MAX = 500
@@ -44,8 +44,8 @@ class Link:
 
 
 def trace(runtime: Runtime, position: int) -> list[dict[str, Any]]:
-    """The chain around a position, in log order. Raises InputError ``unknown_position``."""
-    found = runtime.log.at([position]).get(position)
+    """The chain around a position, in log order. Raises InputError ``unknown_position``, ``bad_value``."""
+    found = runtime.log.at([position_number(position)]).get(position)
     if found is None:
         head = runtime.log.head().position
         raise InputError(f"there is no event {position}; the log has 1 to {head}", code="unknown_position")

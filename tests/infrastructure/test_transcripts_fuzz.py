@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,7 +42,9 @@ _JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_KEYS, inner, max_size=6),
     max_leaves=20,
 )
-_CONTENT = st.lists(st.fixed_dictionaries({"type": _WORDS}, optional={"id": _WORDS, "text": _JSON, "input": _JSON}))
+_CONTENT = st.lists(
+    st.fixed_dictionaries({"type": _WORDS | _JSON}, optional={"id": _WORDS, "text": _JSON, "input": _JSON})
+)
 _BODY = st.fixed_dictionaries({"role": _WORDS, "content": _CONTENT | _JSON}, optional={"usage": _JSON, "id": _WORDS})
 _ITEM = st.fixed_dictionaries(
     {"type": _WORDS},
@@ -63,7 +68,7 @@ _ROW = (
     | st.fixed_dictionaries({"type": _WORDS, "payload": _ITEM | _JSON}, optional={"timestamp": _JSON})
     | _ITEM
     | st.fixed_dictionaries(
-        {"id": st.integers(), "source": st.sampled_from(["user", "agent", "environment"])},
+        {"id": st.integers(), "source": st.sampled_from(["user", "agent", "environment"]) | _JSON},
         optional={
             "action": _WORDS,
             "args": _JSON,
@@ -135,3 +140,34 @@ def test_views_are_total_and_their_text_is_text(source: Any) -> None:
         view = FORMS[form](source)
         assert isinstance(view, View)
         assert view.role in ("system", "user", "assistant", "tool", "summary")
+
+
+_SAMPLES = Path(__file__).parent.parent / "data" / "transcripts"
+_FILES = sorted(path for path in _SAMPLES.rglob("*") if path.suffix in (".json", ".jsonl", ".traj"))
+
+
+def _places(value: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Every place inside a value: its path without the numbers of list items, what holds it, and its key."""
+    for key, inner in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        here = f"{path}/{key if isinstance(value, dict) else '-'}"
+        yield here, value, key
+        if isinstance(inner, (dict, list)):
+            yield from _places(inner, here)
+
+
+@pytest.mark.parametrize("file", _FILES, ids=lambda path: f"{path.parent.name}-{path.name}")
+@pytest.mark.parametrize("wrong", [[], {}, 5], ids=json.dumps)
+def test_a_wrong_type_anywhere_in_a_real_transcript_is_read_or_refused(file: Path, wrong: Any) -> None:
+    # given a sample of every format, with a value of another type in each kind of place that it has, one at a time
+    text = file.read_text(encoding="utf-8")
+    rows = file.suffix == ".jsonl"
+    document = [json.loads(line) for line in text.splitlines()] if rows else json.loads(text)
+    tried: set[str] = set()
+    for path, holder, key in _places(document):
+        if path in tried or len(tried) >= 80:
+            continue
+        tried.add(path)
+        kept, holder[key] = holder[key], wrong
+        # then it is read or refused, and never an error of the language
+        _check("\n".join(map(json.dumps, document)).encode() if rows else json.dumps(document).encode())
+        holder[key] = kept

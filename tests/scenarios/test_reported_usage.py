@@ -126,3 +126,36 @@ def test_the_usage_of_a_list_is_that_of_its_last_message_in_a_run_and_outside(pl
         session.append(long_talk()[:3], usage={"input_tokens": 700, "output_tokens": 50})
         usages = [event.body.get("usage") for event in book.log(type="MessageRecorded")]
         assert [usage is not None for usage in usages] == [False, False, True]
+
+
+@pytest.mark.parametrize("window", [6_000, 8_000, 64_000])
+def test_a_running_total_given_as_usage_never_ends_the_session(place: Path, window: int) -> None:
+    # given an agent whose framework reports the tokens of all its calls so far, as if they were of the last one
+    total = 0
+    with Minutebook.open(place, settings=Settings(context_window=window)) as book, book.session("s").run() as run:
+        for turn in range(25):
+            run.append({"role": "user", "content": f"{turn} " + "word " * 40})
+            # when it asks on and on, then it gets a request that fits, by our own count
+            context = run.context()
+            assert context.tokens <= window - window // 8
+            total += context.tokens + 120
+            run.append(
+                {"role": "assistant", "content": "a " * 100}, usage={"input_tokens": total, "output_tokens": 120}
+            )
+        # and what is wrong is said, with the mend
+        run.append({"role": "assistant", "content": "b"}, usage={"input_tokens": 10**9})
+        assert "running total" in run.context().note
+
+
+def test_a_reported_count_that_does_not_fit_still_compacts(place: Path) -> None:
+    with opened(place) as book:
+        with book.session("s").run() as run:
+            run.append(long_talk()[:12])
+            assert run.context().tokens < LIMIT
+        with book.session("s").run() as run:
+            run.append({"role": "user", "content": "On."})
+            run.append(
+                {"role": "assistant", "content": "Done."}, usage={"input_tokens": LIMIT + 10, "output_tokens": 1}
+            )
+            context = run.context()
+    assert any(message["state"] == "summary" for message in context.messages)

@@ -84,9 +84,9 @@ def read_all(
     Raises what ``read`` raises, but for ``several_conversations``. Each transcript counts the lines of its own
     conversation; ids of sessions are unique in the file and stay the same when it grows at its end.
     """
-    if format != "auto" and format not in FORMATS:
+    if not isinstance(format, str) or (format != "auto" and format not in FORMATS):
         raise InputError(
-            f"unknown transcript format {format[:80]!a}; choose auto, {', '.join(FORMATS)}", code="bad_format"
+            f"unknown transcript format {ascii(format)[:80]}; choose auto, {', '.join(FORMATS)}", code="bad_format"
         )
     limits = limits or Limits()
     if isinstance(data, Path):

@@ -46,11 +46,16 @@ def is_anthropic(values: Sequence[JSON]) -> bool:
     for value in values:
         content = value.get("content")
         if isinstance(content, list):
-            blocks += any(isinstance(part, dict) and part.get("type") in _ANTHROPIC_BLOCKS for part in content)
+            blocks += any(_word(part) in _ANTHROPIC_BLOCKS for part in content)
             # A logged answer, which may be nothing but text.
             blocks += value.get("type") == "message" and "stop_reason" in value
         calls += bool(value.get("tool_calls")) or value.get("role") in ("tool", "function")
     return blocks > calls
+
+
+def _word(part: JSON) -> str:
+    word = part.get("type") if isinstance(part, dict) else None
+    return word if isinstance(word, str) else ""
 
 
 def read(rows: Sequence[Row], form: ChatForm, *, told_by_program: bool = False) -> Draft:
