@@ -28,7 +28,19 @@ from .markup import find_active_markup, find_hidden_markup, find_role_markers
 from .meaning import find_meaning
 from .size import find_document_size, find_floods, find_size
 
-__all__ = ["CHECKS", "Check", "check_document", "check_entry", "check_passage", "checking", "redact_credentials"]
+__all__ = [
+    "BY_HAND",
+    "CHECKS",
+    "Check",
+    "check_document",
+    "check_entry",
+    "check_passage",
+    "checking",
+    "redact_credentials",
+]
+
+BY_HAND: Trust = "operator"
+"""Whose words a hand edit or an old file is: a person sees the outcome, so the classifier must be surer (D8)."""
 
 CHECKS = ("size", "lines", "hidden", "homoglyphs", "markup", "meaning", "credentials", "duplicates", "document")
 """Names of the checks that every new entry passes; a revision's receipt lists them (D15)."""

@@ -11,15 +11,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Literal, TypeAlias
 
 from ..catalogue import Finding
 from .features import letters, plain, words
 
-__all__ = ["find_manipulation", "heaviest", "score", "sentences", "weights"]
+__all__ = ["find_manipulation", "heaviest", "is_plain", "score", "sentences", "weights"]
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;。！？])\s{1,9}|(?<=[。！？])|\n{1,9}")
 _LINE_END = re.compile(r"\n{1,9}")
@@ -63,20 +64,33 @@ def _block(features: frozenset[str], learnt: Mapping[str, int]) -> float:
     return sum(map(learnt.__getitem__, learnt.keys() & features)) / math.sqrt(max(1, len(features)))
 
 
-def find_manipulation(text: str, *, passage: bool = False) -> tuple[Finding, ...]:
+Kind: TypeAlias = Literal["entry", "hand", "passage"]
+"""What is judged: a proposed entry; one that a person wrote into the file or hands over; text of several lines."""
+
+
+def find_manipulation(text: str, *, of: Kind = "entry") -> tuple[Finding, ...]:
     """At most one finding: the whole entry, or its worst sentence, reads like an attack; of a passage, its worst line.
 
-    A sentence by itself must be plainer than an entry; so must a line of a passage, which has many and quotes its user.
+    A sentence by itself must be plainer than an entry; so must what a person wrote, and a line of a passage, which has
+    many and quotes its user.
     """
     learnt = weights()
-    if not passage and score(text) > learnt.entry:
+    if of == "passage":
+        return _worst(text, _lines(text), learnt.passage)
+    if score(text) > (learnt.entry if of == "entry" else learnt.passage):
         return (_finding(text, None),)
-    spans = list(_lines(text) if passage else sentences(text))
-    if not passage and len(spans) < 2:
-        return ()
-    worst = max(((score(text[slice(*span)]), span) for span in spans), default=(0.0, (0, 0)))
-    limit = learnt.passage if passage else learnt.sentence
-    return (_finding(text[slice(*worst[1])], worst[1]),) if worst[0] > limit else ()
+    spans = list(sentences(text))
+    return _worst(text, spans, learnt.sentence) if len(spans) > 1 else ()
+
+
+def is_plain(text: str) -> bool:
+    """Whether a line taken by itself is so plainly an attack that it counts without any other sign."""
+    return score(text) > weights().sentence
+
+
+def _worst(text: str, spans: Iterable[tuple[int, int]], limit: int) -> tuple[Finding, ...]:
+    found = max(((score(text[slice(*span)]), span) for span in spans), default=(0.0, (0, 0)))
+    return (_finding(text[slice(*found[1])], found[1]),) if found[0] > limit else ()
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:

@@ -47,7 +47,9 @@ def find_meaning(text: str, source: Trust, view: View | None = None, *, passage:
 def _weighed(text: str, source: Trust, view: View, passage: bool) -> tuple[Finding, ...]:
     quotes = _excused(view.text) if source in _WIDE_TRUST else ()
     places = tuple(place for place in (view.span(*quote) for quote in quotes) if place is not None)
-    return find_manipulation(_without(text, places), passage=passage)
+    return find_manipulation(
+        _without(text, places), of="passage" if passage else "hand" if source == "operator" else "entry"
+    )
 
 
 def _open(view: View, source: Trust) -> Iterator[Finding]:
