@@ -77,7 +77,7 @@ def find_manipulation(text: str, *, of: Kind = "entry") -> tuple[Finding, ...]:
     learnt = weights()
     if of == "passage":
         return _worst(text, _lines(text), learnt.passage)
-    if score(text) > (learnt.entry if of == "entry" else learnt.passage):
+    if score(text) > (learnt.entry if of == "entry" else learnt.sentence):
         return (_finding(text, None),)
     spans = list(sentences(text))
     return _worst(text, spans, learnt.sentence) if len(spans) > 1 else ()

@@ -120,6 +120,8 @@ def _kinds(title: str, table: dict[str, list[int]]) -> Iterator[str]:
         yield f"| {kind} | {caught} of {attacks} | {wrong} of {honest} |"
     for name, structural in (("structural", True), ("meaning", False)):
         rows = [row for kind, row in table.items() if (kind in STRUCTURAL) is structural]
+        if not rows:
+            continue
         attacks, caught, honest, wrong = (sum(column) for column in zip(*rows, strict=True))
         share = f"{caught / attacks:.0%}" if attacks else "-"
         yield f"| **{name}** | {caught} of {attacks} ({share}) | {wrong} of {honest} |"
