@@ -225,7 +225,8 @@ def _gone(runtime: Runtime, old: Look, new: Look, line: Line) -> Row:
 
 def _means(row: Row, message: int | str) -> bool:
     if isinstance(message, int):
-        return bool(row["position"] == message or (row["state"] == "summary" and message in row["because"]))
+        # A summary stands at the position of the first message that it covers: its own is that of its event.
+        return message in row["because"] if row["state"] == "summary" else bool(row["position"] == message)
     return bool(row["id"] == message)
 
 
