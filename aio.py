@@ -254,8 +254,8 @@ class Minutebook:
     async def recall(self, position: int, around: int = 0) -> list[Answer]:
         return await _call(self._book.recall, position, around)
 
-    async def export_log(self, target: Any) -> Answer:
-        return await _call(self._book.export_log, target)
+    async def export_log(self, target: Any, *, all_workspaces: bool = False) -> Answer:
+        return await _call(self._book.export_log, target, all_workspaces=all_workspaces)
 
     async def import_log(self, source: Any) -> Answer:
         return await _call(self._book.import_log, source)

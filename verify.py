@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from typing import Any, NoReturn, Protocol
 
@@ -206,21 +207,36 @@ def _facts(event: dict[str, Any]) -> bytes:
 
 def _check_shape(event: dict[str, Any]) -> None:
     if event.keys() != COLUMNS.keys():
-        wrong = sorted(event.keys() ^ COLUMNS.keys())
-        raise Misfit("bad_line", f"an event has other keys than these: {', '.join(wrong)}"[:300])
-    foreign = event["schema"] is None
-    for name, types in COLUMNS.items():
-        value = event[name]
-        if foreign and name in FOREIGN:
-            fits = value is None
-        elif foreign and name == "facts" and type(value) is dict:
-            fits = value.keys() == {"base64"}
-        else:
-            fits = type(value) in types
-        if not fits or (type(value) is int and not -(1 << 63) <= value < 1 << 63):
-            raise Misfit("bad_line", f"an event has {name} in another form than it was exported in")
+        others = ", ".join(sorted(event.keys() ^ COLUMNS.keys()))
+        raise Misfit("bad_line", f"an event has not the keys that it should have: {others}"[:300])
+    shape = tuple([type(event[name]) for name in COLUMNS])
+    wrong = _misshapen(shape)
+    if wrong is None:
+        numbers = (event[name] for name, kind in zip(COLUMNS, shape, strict=True) if kind is int)
+        wrong = None if all(-(1 << 63) <= number < 1 << 63 for number in numbers) else "a number"
+    if wrong is None and type(event["facts"]) is dict and event["facts"].keys() != {"base64"}:
+        wrong = "facts"
+    if wrong is not None:
+        raise Misfit("bad_line", f"an event has {wrong} in another form than it was exported in")
     if event["position"] < 1:
         raise Misfit("bad_line", "positions begin at 1")
+
+
+@cache
+def _misshapen(shape: tuple[type, ...]) -> str | None:
+    """The first key whose value has not a type that it may have; most events of a log have one of three shapes."""
+    kinds = dict(zip(COLUMNS, shape, strict=True))
+    foreign = kinds["schema"] is type(None)
+    for name, kind in kinds.items():
+        if foreign and name in FOREIGN:
+            fits = kind is type(None)
+        elif foreign and name == "facts":
+            fits = kind in (str, dict)
+        else:
+            fits = kind in COLUMNS[name]
+        if not fits:
+            return name
+    return None
 
 
 def _line(lines: Lines) -> dict[str, Any]:
@@ -261,10 +277,14 @@ def _no_number(name: str) -> NoReturn:
 
 
 def _hex(text: Any, size: int | None, otherwise: str) -> bytes:
-    # bytes.fromhex alone would pass over spaces.
-    if type(text) is not str or not re.fullmatch(r"(?:[0-9a-f]{2})*", text) or (size and len(text) != size * 2):
+    try:
+        value = bytes.fromhex(text)
+    except (TypeError, ValueError):
+        value = None
+    # Back again, since spaces and capitals would be let through.
+    if value is None or value.hex() != text or (size is not None and len(value) != size):
         raise Misfit("bad_line", otherwise)
-    return bytes.fromhex(text)
+    return value
 
 
 def _utf8(text: str) -> bytes:

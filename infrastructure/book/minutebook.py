@@ -306,10 +306,10 @@ class Minutebook:
         """The original message at a position, with ``around`` neighbours on either side (D17)."""
         return [Answer(known) for known in looking.recall(self._runtime, position, around)]
 
-    def export_log(self, target: str | Path | Sink) -> Answer:
+    def export_log(self, target: str | Path | Sink, *, all_workspaces: bool = False) -> Answer:
         """Writes the whole log as JSON Lines to a path or a binary file: ``events``, ``head``, ``chain`` (E4)."""
         place = Path(target) if isinstance(target, str) else target
-        return Answer(exporting.export_log(self._runtime, place))
+        return Answer(exporting.export_log(self._runtime, place, all_workspaces=all_workspaces))
 
     def import_log(self, source: str | Path | Lines) -> Answer:
         """Fills this empty book with an exported log: all of it or nothing (E4).

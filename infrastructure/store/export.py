@@ -29,18 +29,19 @@ def header(head: Head) -> bytes:
     return _line({"format": FORMAT, "version": VERSION, "head": head.position, "chain": head.chain.hex()})
 
 
-def exported(log: Log) -> Generator[bytes, None, Head]:
+def exported(log: Log, only: str | None = None) -> Generator[bytes, None, Head]:
     """The lines, in one snapshot and each checked as it goes out; memory does not grow with the log.
 
-    Returns the head. Raises StoreError ``store_corrupt`` at the first event that is not what was appended: what was
-    given out until then names a head that it does not reach, and can be taken for no whole export.
+    Returns the head. Raises StoreError ``store_corrupt`` at the first event that is not what was appended, and
+    ``other_workspaces`` at the first that is not of the workspace ``only``: what was given out until then names a head
+    that it does not reach, and can be taken for no whole export.
     """
     with guard(), log.database.reading() as connection:
         if not log.database.sqlite:
             # What is appended or erased meanwhile belongs to the next export.
             connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         try:
-            return (yield from _lines(connection, Walk(log.database.sqlite)))
+            return (yield from _lines(connection, Walk(log.database.sqlite), only))
         except Fault as fault:
             raise StoreError(
                 f"the log cannot be exported: {fault.detail}; run 'minutebook verify' and restore a backup",
@@ -49,13 +50,20 @@ def exported(log: Log) -> Generator[bytes, None, Head]:
             ) from fault
 
 
-def _lines(connection: Connection, walk: Walk) -> Generator[bytes, None, Head]:
+def _lines(connection: Connection, walk: Walk, only: str | None) -> Generator[bytes, None, Head]:
     head = Head(*head_row(connection))
     walk.erased = erased_rows(connection)
     yield header(head)
     with closing(_rows(connection, walk)) as rows:
         for row in rows:
             walk.take(row)
+            if only is not None and row[5] not in (only, "", None):
+                raise StoreError(
+                    f"event {row[0]} is of another workspace, {row[5]!r}: the log of a shared database has one chain "
+                    "through all of them; add --all-workspaces if you may take them all out",
+                    code="other_workspaces",
+                    position=row[0],
+                )
             yield _event(row, walk.erased.get(row[0]))
     walk.compare(head.position, head.chain)
     return head

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,7 +29,6 @@ _TYPES = ("int8", "uuid", "int8", "text", "int4", "text", "text", "text", "text"
           "int8", "text", "bytea", "bytea", "bytea", "bytea", "bytea")  # fmt: skip
 UNIQUE_VIOLATION = "23505"
 """SQLSTATE of PostgreSQL."""
-_HEX = re.compile(r"(?:[0-9a-f]{2})*")
 
 
 class Lines(Protocol):
@@ -122,10 +120,12 @@ class _Reading:
             raise self._damaged(f"the form has version {version!r}, and there is only {VERSION}")
         if value.keys() != {"format", "version", "head", "chain"} or type(head) is not int or not 0 <= head < 1 << 63:
             raise self._damaged("the first line has not the keys of a header")
-        if type(chain) is not str or len(chain) != 64 or not _HEX.fullmatch(chain):
-            raise self._damaged("the first line has no chain of 64 digits")
+        try:
+            wanted = Head(head, _bytes(chain, 32))
+        except (TypeError, ValueError) as error:
+            raise self._damaged("the first line has no chain of 64 digits") from error
         self._head = head
-        return Head(head, bytes.fromhex(chain))
+        return wanted
 
     def pages(self) -> Iterator[list[tuple[Any, ...]]]:
         """Rows, a page at a time."""
@@ -216,11 +216,12 @@ def _columns(value: dict[str, Any]) -> tuple[tuple[Any, ...], int | None]:
     ), erased_by
 
 
-def _bytes(text: str, size: int | None = None) -> bytes:
-    # bytes.fromhex alone would pass over spaces.
-    if not _HEX.fullmatch(text) or (size is not None and len(text) != size * 2):
+def _bytes(text: Any, size: int | None = None) -> bytes:
+    value = bytes.fromhex(text)
+    # Back again, since spaces and capitals would be let through.
+    if value.hex() != text or (size is not None and len(value) != size):
         raise ValueError("no hex digits")
-    return bytes.fromhex(text)
+    return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

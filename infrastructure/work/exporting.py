@@ -27,16 +27,17 @@ class Sink(Protocol):
     def write(self, data: bytes, /) -> object: ...
 
 
-def export_log(runtime: Runtime, target: Path | Sink) -> dict[str, Any]:
+def export_log(runtime: Runtime, target: Path | Sink, *, all_workspaces: bool = False) -> dict[str, Any]:
     """Writes the log as JSON Lines: ``file``, ``events``, ``head``, ``chain``, ``bytes``.
 
     A file is written beside its place, synced, and moved there; one that is there already is replaced only if it is
-    an export itself. Raises StoreError ``store_corrupt``, ``not_a_book``; InputError ``file_exists``, ``not_a_file``.
+    an export itself. Raises StoreError ``store_corrupt``, ``not_a_book``, ``other_workspaces``; InputError
+    ``file_exists``, ``not_a_file``.
     """
     log = runtime.log
     if log.database.absent and not runtime.writes:
         raise StoreError("there is no book here yet, so there is nothing to export", code="not_a_book")
-    with closing(exported(log)) as lines:
+    with closing(exported(log, None if all_workspaces else runtime.workspace)) as lines:
         if isinstance(target, Path):
             place = Path(os.path.realpath(target))
             with telling(f"{str(target)!r} cannot be written"), _beside(place) as file:

@@ -258,3 +258,61 @@ def test_options_that_say_nothing_are_usage(story: Any, command: Any) -> None:
     assert command("diff", "--context", "1").code == 2
     assert command("blame").code == 2
     assert command("diff", "--context", "1", story.head + 5, "--json").refusal["error"] == "unknown_position"
+
+
+# --- from any event to the others
+
+
+def relations(book: Minutebook, position: int) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {"cause": set(), "self": set(), "effect": set()}
+    for link in book.trace(position):
+        found[link["relation"]].add(link["type"])
+    return found
+
+
+def test_a_freeze_a_prompt_a_fork_and_a_restore_name_what_they_rest_on(story: Any) -> None:
+    with Minutebook.open(story.root, automatic=False) as book:
+        # given a request that showed a revision and a prompt
+        with book.session("build-42").run() as run:
+            run.append({"role": "user", "content": "Go on."})
+            run.context(system="You mend builds, again.")
+        last = {event["type"]: event["position"] for event in book.log()}
+        # then each of them leads to the other, there and back
+        frozen = relations(book, last["MemoryFrozen"])
+        assert "RevisionCommitted" in frozen["cause"]
+        assert "ContextShown" in frozen["effect"]
+        assert "ContextShown" in relations(book, last["PreambleRecorded"])["effect"]
+        assert "MemoryFrozen" in relations(book, last["RevisionCommitted"])["effect"]
+        assert "SessionOpened" in relations(book, last["SessionForked"])["cause"]
+        restored = book.trace(last["RevisionPrepared"])
+        assert "the revision that it restores" in {link["why"] for link in restored}
+
+
+def test_an_import_names_the_messages_that_it_brought(tmp_path: Path) -> None:
+    with Minutebook.open(tmp_path, automatic=False) as book:
+        done = book.import_transcript(DEMO)
+        imported = next(book.log(type="TranscriptImported"))
+        brought = [link for link in book.trace(imported["position"]) if link["why"] == "a message of the transcript"]
+        assert len(brought) == done.messages
+
+
+def test_what_another_workspace_did_is_not_there(tmp_path: Path) -> None:
+    # given two workspaces in one database
+    shared = f"sqlite:///{tmp_path / 'shared.db'}"
+    for name in ("mine", "theirs"):
+        with Minutebook.open(
+            tmp_path / name, database=shared, settings=Settings(workspace_id=name), automatic=False
+        ) as book:
+            book.session("s").append({"role": "user", "content": f"What is {name}."})
+    # when one asks for a position of the other, then it is refused as a position that there is not
+    with Minutebook.open(
+        tmp_path / "mine", database=shared, settings=Settings(workspace_id="mine"), read_only=True
+    ) as book:
+        for ask in (book.trace, book.recall):
+            with pytest.raises(MinutebookError) as refused:
+                ask(book.head)
+            assert refused.value.code == "unknown_position"
+            assert "theirs" not in refused.value.message
+        with pytest.raises(MinutebookError) as refused:
+            book.session("s").blame(book.head)
+        assert refused.value.code == "not_in_session"

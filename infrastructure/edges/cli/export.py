@@ -20,6 +20,9 @@ def export(
     to: Annotated[
         Path | None, typer.Option("--to", readable=False, help="A file, complete or not there (default: stdout).")
     ] = None,
+    all_workspaces: Annotated[
+        bool, typer.Option("--all-workspaces", help="Also where other workspaces share the database, and so the log.")
+    ] = False,
 ) -> None:
     """Write the log as JSON Lines, for a backup, another database, or 'python -m minutebook.verify'."""
     if not log:
@@ -28,16 +31,25 @@ def export(
     book = state.look()
     if to is None:
         sys.stdout.flush()
-        done = book.export_log(sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-        if not out.json:
-            out.errors.print(_told(done), style="dim", markup=False)
+        sink = getattr(sys.stdout, "buffer", None) or _Characters()
+        book.export_log(sink, all_workspaces=all_workspaces)
+        sink.flush()
         return
-    done = book.export_log(to)
+    done = book.export_log(to, all_workspaces=all_workspaces)
     if out.json:
         out.document(done)
     else:
         out.line(f"{done['file']}: {_told(done)}")
+
+
+class _Characters:
+    """Standard output that somebody has replaced by one of characters."""
+
+    def write(self, data: bytes) -> object:
+        return sys.stdout.write(data.decode())
+
+    def flush(self) -> None:
+        sys.stdout.flush()
 
 
 def _told(done: dict[str, Any]) -> str:
