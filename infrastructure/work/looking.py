@@ -112,9 +112,11 @@ def recall(runtime: Runtime, position: int, around: int) -> list[dict[str, Any]]
     """The original at a position with its neighbours in the session (D17)."""
     whole_number(around, "around")
     found = runtime.log.at([position_number(position)]).get(position)
-    if found is None:
+    # A database may be shared: what another workspace did is not there for this one.
+    if found is None or found.workspace not in ("", runtime.workspace):
         raise InputError(
-            f"there is no event {position}; the log has 1 to {runtime.log.head().position}", code="unknown_position"
+            f"there is no event {position} of this workspace; the log has 1 to {runtime.log.head().position}",
+            code="unknown_position",
         )
     if found.topic != MessageRecorded.TOPIC or found.session is None:
         raise InputError(
