@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, assert_never
 
@@ -171,13 +171,14 @@ def find_target(entries: Sequence[Line], target: str) -> int:
     if not wanted:
         raise MemoryFault("the target is empty; name an entry by its id or a part of its text", code="target_unknown")
     shown = _AS_SHOWN.fullmatch(wanted)
-    for test in (
+    tests: tuple[Callable[[Line], bool], ...] = (
         lambda line: line.id == wanted,
         lambda line: shown is not None and line.id == shown["id"] and shown["text"] in line.text,
         lambda line: line.text == wanted,
         lambda line: wanted in line.text,
         lambda line: wanted.casefold() in line.text.casefold(),
-    ):
+    )
+    for test in tests:
         found = [index for index, line in enumerate(entries) if test(line)]
         if len(found) == 1:
             return found[0]
