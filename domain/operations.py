@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, assert_never
 
@@ -66,8 +67,10 @@ _ADAPTER: TypeAdapter[Operation] = TypeAdapter(Annotated[Operation, Field(discri
 def parse_operation(value: JSON, limits: MemoryLimits | None = None) -> Operation:
     """An operation from what a model or caller gave; strict, nothing unknown is taken in.
 
+    A null is the same as nothing: models that are held by a schema fill every field that it names.
     Raises InputError ``bad_operation`` with what is wrong and where.
     """
+    value = _without_nulls(value)
     most = (limits or MemoryLimits()).operations_per_batch_max
     if isinstance(value, dict) and isinstance(inner := value.get("operations"), list | tuple):
         if len(inner) > most:
@@ -78,6 +81,15 @@ def parse_operation(value: JSON, limits: MemoryLimits | None = None) -> Operatio
         return _ADAPTER.validate_python(value)
     except ValidationError as error:
         raise _bad(f"{_said(error)}; {_FORMS}") from None
+
+
+def _without_nulls(value: JSON) -> JSON:
+    if not isinstance(value, dict):
+        return value
+    given = {key: part for key, part in value.items() if part is not None}
+    if isinstance(inner := given.get("operations"), list | tuple):
+        given["operations"] = [_without_nulls(one) for one in inner]
+    return given
 
 
 _FORMS = (
@@ -146,20 +158,27 @@ class Line:
     text: str
 
 
+_AS_SHOWN = re.compile(r"(?:- )?\[(?P<id>e[0-9a-f]{10})\] ?(?P<text>.*)")
+
+
 def find_target(entries: Sequence[Line], target: str) -> int:
     """The index of the entry that a target names: its id, its exact text, or a text that occurs in only one.
 
+    A line as the memory block shows it, ``[id] text``, names the entry by both.
     Raises MemoryFault ``target_unknown`` or ``target_ambiguous`` (``details["matches"]`` lists the entries).
     """
     wanted = canonical_text(target)
     if not wanted:
         raise MemoryFault("the target is empty; name an entry by its id or a part of its text", code="target_unknown")
-    for test in (
+    shown = _AS_SHOWN.fullmatch(wanted)
+    tests: tuple[Callable[[Line], bool], ...] = (
         lambda line: line.id == wanted,
+        lambda line: shown is not None and line.id == shown["id"] and shown["text"] in line.text,
         lambda line: line.text == wanted,
         lambda line: wanted in line.text,
         lambda line: wanted.casefold() in line.text.casefold(),
-    ):
+    )
+    for test in tests:
         found = [index for index, line in enumerate(entries) if test(line)]
         if len(found) == 1:
             return found[0]

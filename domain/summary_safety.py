@@ -7,10 +7,19 @@ for a text that a model will read as history.
 from __future__ import annotations
 
 from .checks import check_passage, redact_credentials
+from .checks.classifier import is_plain
 from .message import Trust
 
 CARRIED = frozenset(
-    {"instruction", "exfiltration", "permission", "deception", "trigger", "role_marker", "hidden_markup"}
+    {
+        "instruction",
+        "exfiltration",
+        "permission",
+        "deception",
+        "trigger",
+        "role_marker",
+        "hidden_markup",
+    }
 )
 """Findings that make a line of a summary an order to the model that reads it."""
 
@@ -26,7 +35,7 @@ def reads_as_instruction(text: str, source: Trust = "model") -> bool:
     """
     if len(text) > LINE_CHARS_MAX:
         text = f"{text[: LINE_CHARS_MAX // 2]}\n{text[-LINE_CHARS_MAX // 2 :]}"
-    return any(finding.code in CARRIED for finding in check_passage(text, source))
+    return any(finding.code in CARRIED for finding in check_passage(text, source)) or is_plain(text)
 
 
 __all__ = ["reads_as_instruction", "redact_credentials"]

@@ -5,7 +5,7 @@ the whole. Findings say what and where and hold no secret. Codes are stable:
 
 entry_empty, entry_too_long, mark_flood, hidden_character, control_character, line_break, separator,
 role_marker, hidden_markup, homoglyph, instruction, exfiltration, permission, deception, trigger,
-encoded_payload, credential, duplicate, near_duplicate, too_many_entries, document_too_long.
+manipulation, encoded_payload, credential, duplicate, near_duplicate, too_many_entries, document_too_long.
 """
 
 from __future__ import annotations
@@ -28,7 +28,19 @@ from .markup import find_active_markup, find_hidden_markup, find_role_markers
 from .meaning import find_meaning
 from .size import find_document_size, find_floods, find_size
 
-__all__ = ["CHECKS", "Check", "check_document", "check_entry", "check_passage", "checking", "redact_credentials"]
+__all__ = [
+    "BY_HAND",
+    "CHECKS",
+    "Check",
+    "check_document",
+    "check_entry",
+    "check_passage",
+    "checking",
+    "redact_credentials",
+]
+
+BY_HAND: Trust = "operator"
+"""Whose words a hand edit or an old file is: a person sees the outcome, so the classifier must be surer (D8)."""
 
 CHECKS = ("size", "lines", "hidden", "homoglyphs", "markup", "meaning", "credentials", "duplicates", "document")
 """Names of the checks that every new entry passes; a revision's receipt lists them (D15)."""
@@ -76,10 +88,10 @@ def _entry(text: str, source: Trust) -> tuple[Finding, ...]:
 
 def check_passage(text: str, source: Trust = "model") -> tuple[Finding, ...]:
     """The same for text of several lines: a summary, a note for the model (C5). Size is the caller's limit."""
-    return (*find_controls(text), *find_separator(text), *_content(text, source))
+    return (*find_controls(text), *find_separator(text), *_content(text, source, passage=True))
 
 
-def _content(text: str, source: Trust) -> tuple[Finding, ...]:
+def _content(text: str, source: Trust, *, passage: bool = False) -> tuple[Finding, ...]:
     view = plain_view(text)
     return (
         *find_floods(text),
@@ -88,7 +100,7 @@ def _content(text: str, source: Trust) -> tuple[Finding, ...]:
         *find_role_markers(view),
         *find_hidden_markup(view),
         *find_active_markup(view),
-        *find_meaning(text, source, view),
+        *find_meaning(text, source, view, passage=passage),
         *find_escaped_letters(text),
         *find_secrets(text),
     )

@@ -237,7 +237,8 @@ RULES = (
         "instruction",
         "gives the reader a role without rules",
         (
-            rf"\b(?:{_FREE} (?:\w{{1,12}} ){{0,1}}(?:{_MODEL})\b(?! access)|(?:you are|you're|you will be|act as"
+            rf"\b(?:{_FREE} (?:\w{{1,12}} ){{0,1}}(?:{_MODEL})\b(?! access| of (?:a|an|any|his|her|my|our|the|their"
+            r"|this|your) )|(?:you are|you're|you will be|act as"
             rf"|behave as|pretend to be|operate as|roleplay as|respond as|answer as|simulate|become"
             rf"|be)(?: now)?(?: an?)? (?:{_FREE}|dan\b|(?:ai|model|assistant|bot"
             rf"|agent)(?: \w{{1,12}}){{0,2}} (?:with no|without(?: any)?|free of|that has no) (?:{_FENCES}"

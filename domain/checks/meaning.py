@@ -1,4 +1,7 @@
-"""What a text would make a reader do: the meaning rules over the open text and over its disguised readings (D4)."""
+"""What a text would make a reader do: rules over the open text and its disguised readings, then the classifier (D4).
+
+A rule says what it found, so the rules come first; what none of them knows is weighed by the classifier.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Iterator
 from ..catalogue import Finding
 from ..message import Trust
 from . import deceptions, encoded, grants, instructions, languages, outflow
-from .combinations import read_together
+from .classifier import find_manipulation
 from .fold import View, disguised_views, plain_view
 from .rules import Rule, read
 
@@ -32,13 +35,21 @@ _MENTION = re.compile(
 _WIDE_TRUST: frozenset[Trust] = frozenset({"user", "operator", "model"})
 
 
-def find_meaning(text: str, source: Trust, view: View | None = None) -> tuple[Finding, ...]:
+def find_meaning(text: str, source: Trust, view: View | None = None, *, passage: bool = False) -> tuple[Finding, ...]:
     """The first finding of each code; for text of a tool or another outside source quoting excuses nothing."""
     view = view or plain_view(text)
     found: dict[str, Finding] = {}
     for finding in (*_open(view, source), *_disguised(text, source), *_unwrapped(text, source)):
         found.setdefault(finding.code, finding)
-    return tuple(found.values())
+    return tuple(found.values()) or _weighed(text, source, view, passage)
+
+
+def _weighed(text: str, source: Trust, view: View, passage: bool) -> tuple[Finding, ...]:
+    quotes = _excused(view.text) if source in _WIDE_TRUST else ()
+    places = tuple(place for place in (view.span(*quote) for quote in quotes) if place is not None)
+    return find_manipulation(
+        _without(text, places), of="passage" if passage else "hand" if source == "operator" else "entry"
+    )
 
 
 def _open(view: View, source: Trust) -> Iterator[Finding]:
@@ -47,8 +58,6 @@ def _open(view: View, source: Trust) -> Iterator[Finding]:
         if any(start <= hit.start and hit.stop <= stop for start, stop in quotes):
             continue
         yield _finding(hit.rule.code, hit.rule.says, view, hit.start, hit.stop)
-    for together, start, stop in read_together(_without(view.text, quotes), outside=source not in _WIDE_TRUST):
-        yield _finding(together.code, together.says, view, start, stop)
 
 
 def _finding(code: str, says: str, view: View, start: int, stop: int) -> Finding:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ..catalogue import EntryFact, Override
-from ..checks import Check, check_entry
+from ..checks import BY_HAND, Check, check_entry
 from ..checks.likeness import normal_form
 from ..checks.size import find_document_size
 from ..document import Problem, is_canonical
@@ -110,7 +110,7 @@ def _judged(
     problems: list[Problem] = []
     judge(
         note.line,
-        check(note.text, "user", entry_chars_max=limits.entry_chars_max),
+        check(note.text, BY_HAND, entry_chars_max=limits.entry_chars_max),
         allow,
         problems,
         overrides,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..catalogue import EntryFact, Finding, Override
-from ..checks import Check, check_entry
+from ..checks import BY_HAND, Check, check_entry
 from ..checks.likeness import normal_form
 from ..checks.size import find_document_size
 from ..document import Parsed, Problem, digest, render
@@ -114,7 +114,7 @@ def adopt_edit(
     )
     for line, text in lines:
         if text not in known and line not in faulty:
-            judge(line, check(text, "user", entry_chars_max=limits.entry_chars_max), allow, problems, overrides)
+            judge(line, check(text, BY_HAND, entry_chars_max=limits.entry_chars_max), allow, problems, overrides)
     _judge_repeats(lines, known, allow, problems, overrides)
     if not parsed.problems:
         judge(1, find_document_size(parsed.entries, limits, count), (), problems, overrides)

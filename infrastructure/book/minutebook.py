@@ -20,8 +20,9 @@ from ..store.database import Access, Database
 from ..store.log import Log
 from ..store.runner import Projections
 from ..store.system import telling
-from ..work import conversation, importing, looking, tracing, undoing, verifying
+from ..work import conversation, exporting, importing, looking, tracing, undoing, verifying
 from ..work.calling import method
+from ..work.exporting import Lines, Sink
 from ..work.extras import counter_of, curator_of, redactor_of, summarizer_of
 from ..work.file_owner import FileOwner
 from ..work.identity import register, release
@@ -315,6 +316,19 @@ class Minutebook:
     def recall(self, position: int, around: int = 0) -> list[Answer]:
         """The original message at a position, with ``around`` neighbours on either side (D17)."""
         return [Answer(known) for known in looking.recall(self._runtime, position, around)]
+
+    def export_log(self, target: str | Path | Sink, *, all_workspaces: bool = False) -> Answer:
+        """Writes the whole log as JSON Lines to a path or a binary file: ``events``, ``head``, ``chain`` (E4)."""
+        place = Path(target) if isinstance(target, str) else target
+        return Answer(exporting.export_log(self._runtime, place, all_workspaces=all_workspaces))
+
+    def import_log(self, source: str | Path | Lines) -> Answer:
+        """Fills this empty book with an exported log: all of it or nothing (E4).
+
+        Raises ``store_not_empty``, ``export_damaged``, ``export_newer``, ``not_an_export``.
+        """
+        place = Path(source) if isinstance(source, str) else source
+        return Answer(exporting.import_log(self._runtime, self._publisher, place))
 
     def verify(self) -> Answer:
         """Replays the log and recomputes everything: ``ok``, ``events``, ``head``, ``checks`` (E1)."""

@@ -10,7 +10,7 @@ from ...domain.message import JSON
 from ...domain.recall_tool import CHARS_DEFAULT, parse_recall
 from ...domain.usage import usage_of
 from ...domain.whole_numbers import whole_number
-from ..work import conversation, looking
+from ..work import blaming, conversation, looking
 from ..work.backtest import backtest
 from ..work.compressor import Compressor
 from ..work.conversation import RunRef
@@ -122,6 +122,26 @@ class Session:
         self._runtime.require_position(at)
         said, schemas = preamble_parts(system, tools)
         return Context.of(self._compressor.look(at=at, window=window, system=said, tools=schemas))
+
+    def blame(self, message: int | str | None = None, *, at: int | None = None) -> Answer:
+        """Why each line of the context is there, and why each hidden message is not (E4).
+
+        The answer has ``preamble``, ``lines`` and ``hidden``; every row has ``why`` in words and ``because``, the
+        positions of the events. With ``message`` (a position, the id of a message or compaction) only that one, and
+        under ``chain`` the events that led to it. Raises InputError ``not_in_session``, ``unknown_position``.
+        """
+        self._runtime.require_position(at)
+        return Answer(blaming.blame(self._runtime, self.id, self._freezer, message, at))
+
+    def diff(self, a: int, b: int) -> Answer:
+        """What changed in the context from position ``a`` to ``b``: ``added``, ``removed``, ``changed``, each with why.
+
+        ``preamble`` names what else is another (``system``, ``memory``, ``tools``); ``from`` and ``to`` have the sizes
+        and digests. Raises InputError ``unknown_position``.
+        """
+        for position in (a, b):
+            self._runtime.require_position(position)
+        return Answer(blaming.diff(self._runtime, self.id, self._freezer, a, b))
 
     def compact(self, dry_run: bool = False, window: int | None = None, *, from_originals: bool = False) -> Answer:
         """Summarises the middle of the session now, whatever the trigger says; a dry run calls no model (C11).

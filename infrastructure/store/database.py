@@ -114,6 +114,9 @@ class Database:
         with guard(), self._viewing() as connection:
             if self.sqlite:
                 connection.exec_driver_sql("BEGIN")
+            else:
+                # The server's own default sees what others commit between one statement and the next.
+                connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
     @contextmanager

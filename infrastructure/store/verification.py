@@ -50,7 +50,7 @@ class LogReport:
     unknown: int = 0
 
 
-class _Fault(Exception):
+class Fault(Exception):
     def __init__(self, position: int | None, detail: str) -> None:
         super().__init__(detail)
         self.position = position
@@ -62,20 +62,20 @@ def verify_log(log: Log, *, deep: bool = True) -> LogReport:
 
     ``deep`` lets SQLite compare every index with its table; without it only the pages are checked.
     """
-    walk = _Walk(log.database.sqlite)
+    walk = Walk(log.database.sqlite)
     head, link, detail, bad = 0, b"", "", None
     with log.database.reading() as connection:
         try:
-            head, link = _head(connection)
-            walk.erased = _erased(connection)
+            head, link = head_row(connection)
+            walk.erased = erased_rows(connection)
             _walk(connection, walk)
             walk.compare(head, link)
             _compare_erased(walk.erased, head)
-            _streams(connection)
+            check_streams(connection)
             _pages(connection, log.database.sqlite, deep)
             for fault in missing_guards(connection, log.database.sqlite):
-                raise _Fault(None, fault)
-        except _Fault as fault:
+                raise Fault(None, fault)
+        except Fault as fault:
             bad, detail = fault.position, fault.detail
         except (sqlite3.Error, DBAPIError) as error:
             # Outside of the walk: a damaged index or table that is not the events.
@@ -86,7 +86,7 @@ def verify_log(log: Log, *, deep: bool = True) -> LogReport:
     )
 
 
-class _Walk:
+class Walk:
     """The state of one pass over the rows: where it is, and the chain there."""
 
     def __init__(self, sqlite: bool) -> None:
@@ -99,14 +99,12 @@ class _Walk:
         self._json = str if sqlite else bytes
 
     def take(self, row: Any) -> None:
-        """Checks the next row. Raises _Fault."""
+        """Checks the next row. Raises Fault."""
         (position, stream, version, topic, schema, workspace, session, run, actor, trust, cause, time, facts, payload,
          salt, body, link) = row  # fmt: skip
         wanted = self.position + 1
         if position != wanted:
-            raise _Fault(
-                wanted, f"event {wanted} is missing" if position > wanted else f"event {position} is misplaced"
-            )
+            raise Fault(wanted, f"event {wanted} is missing" if position > wanted else f"event {position} is misplaced")
         shape = tuple(map(type, row))
         if shape not in self._shapes:
             self._check_shape(wanted, shape)
@@ -123,10 +121,10 @@ class _Walk:
             )
         self.chain = next_chain(self.chain, wanted, digest)
         if self.chain != link:
-            raise _Fault(wanted, f"event {wanted} is not what was appended: its link of the chain does not fit")
+            raise Fault(wanted, f"event {wanted} is not what was appended: its link of the chain does not fit")
         if body is not None and payload is not None and salt is not None and wanted not in self.erased:
             if sha256(salt + (payload.encode() if type(payload) is str else payload)).digest() != body:
-                raise _Fault(wanted, f"the payload of event {wanted} is not what was appended")
+                raise Fault(wanted, f"the payload of event {wanted} is not what was appended")
         elif body is not None or payload is not None or salt is not None or wanted in self.erased:
             self._check_gone(wanted, payload, salt, body)
         if schema is not None:
@@ -143,13 +141,13 @@ class _Walk:
         self.position = wanted
 
     def compare(self, head: int, link: bytes) -> None:
-        """The head row against the last event. Raises _Fault."""
+        """The head row against the last event. Raises Fault."""
         if head > self.position:
-            raise _Fault(self.position + 1, f"events {self.position + 1} to {head} are missing: the head names them")
+            raise Fault(self.position + 1, f"events {self.position + 1} to {head} are missing: the head names them")
         if head < self.position:
-            raise _Fault(head + 1, f"event {head + 1} stands after the head, which names {head}")
+            raise Fault(head + 1, f"event {head + 1} stands after the head, which names {head}")
         if link != self.chain:
-            raise _Fault(head, f"the head's chain is not that of event {head}")
+            raise Fault(head, f"the head's chain is not that of event {head}")
 
     def _check_shape(self, position: int, shape: tuple[type, ...]) -> None:
         none = type(None)
@@ -162,27 +160,27 @@ class _Walk:
                 *((int, none), (str,), (self._json,), (self._json, none), (bytes, none), (bytes, none), (bytes,)),
             )
         if any(found not in allowed for found, allowed in zip(shape, wanted, strict=True)):
-            raise _Fault(position, f"event {position} has a column of another type than was appended")
+            raise Fault(position, f"event {position} has a column of another type than was appended")
 
     def _check_gone(self, position: int, payload: Any, salt: bytes | None, body: bytes | None) -> None:
         if body is None:
-            raise _Fault(position, f"event {position} has a payload, or an erasure, that was not appended with it")
+            raise Fault(position, f"event {position} has a payload, or an erasure, that was not appended with it")
         if payload is not None and position in self.erased:
-            raise _Fault(position, f"event {position} is named as erased, but its payload is still there")
+            raise Fault(position, f"event {position} is named as erased, but its payload is still there")
         if payload is not None:
-            raise _Fault(position, f"the payload of event {position} has lost its salt")
+            raise Fault(position, f"the payload of event {position} has lost its salt")
         if salt is not None or position not in self.erased:
-            raise _Fault(position, f"the payload of event {position} is gone and no erasure names it")
+            raise Fault(position, f"the payload of event {position} is gone and no erasure names it")
 
     def _check_facts(self, position: int, topic: str, schema: int, facts: bytes) -> None:
         try:
             parse(topic, schema, facts, f"event {position}")
         except StoreError as error:
-            raise _Fault(position, error.message) from error
+            raise Fault(position, error.message) from error
 
 
-def _walk(connection: Connection, walk: _Walk) -> None:
-    rows = _rows(connection, walk)
+def _walk(connection: Connection, walk: Walk) -> None:
+    rows = raw_rows(connection, walk)
     try:
         for row in rows:
             walk.take(row)
@@ -199,10 +197,10 @@ def _walk(connection: Connection, walk: _Walk) -> None:
                 break
             walk.take(tuple(found))
         wanted = walk.position + 1
-        raise _Fault(wanted, f"event {wanted} cannot be read: {str(error).splitlines()[0][:200]}") from error
+        raise Fault(wanted, f"event {wanted} cannot be read: {str(error).splitlines()[0][:200]}") from error
 
 
-def _rows(connection: Connection, walk: _Walk) -> Iterator[Any]:
+def raw_rows(connection: Connection, walk: Walk) -> Iterator[Any]:
     statement = f"SELECT {_RAW} FROM events ORDER BY position"  # noqa: S608 - constants
     raw: Any = connection.connection
     if walk._stream is bytes:
@@ -219,14 +217,14 @@ def _rows(connection: Connection, walk: _Walk) -> Iterator[Any]:
         yield from cursor
 
 
-def _head(connection: Connection) -> tuple[int, bytes]:
+def head_row(connection: Connection) -> tuple[int, bytes]:
     rows = connection.exec_driver_sql("SELECT k, last_id, chain_hash FROM log_head").all()
     if len(rows) != 1 or rows[0][0] != 1 or type(rows[0][1]) is not int or type(rows[0][2]) is not bytes:
-        raise _Fault(None, "the head row is not one row with a position and a chain")
+        raise Fault(None, "the head row is not one row with a position and a chain")
     return rows[0][1], rows[0][2]
 
 
-def _erased(connection: Connection) -> dict[int, int]:
+def erased_rows(connection: Connection) -> dict[int, int]:
     rows = connection.exec_driver_sql("SELECT position, by_position FROM erased").all()
     return {position: by_position for position, by_position in rows}  # noqa: C416 - rows are no pairs to mypy
 
@@ -234,17 +232,17 @@ def _erased(connection: Connection) -> dict[int, int]:
 def _compare_erased(erased: dict[int, int], head: int) -> None:
     for position, by_position in erased.items():
         if not all(type(value) is int and 0 < value <= head for value in (position, by_position)):
-            raise _Fault(None, f"an erasure names {position!r} by {by_position!r}, and the log ends at {head}")
+            raise Fault(None, f"an erasure names {position!r} by {by_position!r}, and the log ends at {head}")
 
 
-def _streams(connection: Connection) -> None:
+def check_streams(connection: Connection) -> None:
     # Most streams have one event, so this looks at few rows; versions of foreign streams may begin at 0.
     found = connection.exec_driver_sql(
         "SELECT min(e.position) FROM events e WHERE e.version < 0 OR (e.version > 1 AND NOT EXISTS "
         "(SELECT 1 FROM events p WHERE p.stream = e.stream AND p.version = e.version - 1 AND p.position < e.position))"
     ).scalar()
     if found is not None:
-        raise _Fault(found, f"event {found} does not follow the version before it in its stream")
+        raise Fault(found, f"event {found} does not follow the version before it in its stream")
 
 
 def _pages(connection: Connection, sqlite: bool, deep: bool) -> None:
@@ -257,4 +255,4 @@ def _pages(connection: Connection, sqlite: bool, deep: bool) -> None:
             r"row (\d+) missing from index events_|row (\d+) missing from index sqlite_autoindex_events", said
         )
         position = int(next(filter(None, named.groups()))) if named else None
-        raise _Fault(position, f"SQLite finds damage: {said.splitlines()[0]}")
+        raise Fault(position, f"SQLite finds damage: {said.splitlines()[0]}")

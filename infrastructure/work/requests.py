@@ -68,6 +68,18 @@ class Requests:
         tools = tuple(content.get("tools", ()))
         return frozen, Preamble(str(content.get("system", "")), block, tools, self._runtime.counter)
 
+    def origins(self, position: int) -> tuple[int | None, int | None]:
+        """Positions of the events that the preamble and the memory block of ``last`` come from, where they have one."""
+        shown = self._seen(position)
+        exact = shown is not None and shown.seen == position and shown.freeze_position is not None
+        upto = shown.freeze_position if exact and shown is not None else position
+        where = (self._runtime.workspace, self._session)
+        with self._runtime.projections.reading("context") as (view, connection):
+            frozen = queries.freeze(view, connection, *where, upto)
+            named = None if shown is None or shown.preamble is None else shown.preamble
+            row = None if named is None else queries.preamble(view, connection, *where, id=named)
+        return None if row is None else row.position, None if frozen is None else frozen.position
+
     def _seen(self, position: int | None) -> Any | None:
         # Ordered by what a request saw, not by where it is recorded: its preamble and its digest come after that.
         with self._runtime.projections.reading("context") as (view, connection):

@@ -72,7 +72,7 @@ class Runtime:
         Raises InputError ``unknown_position``, ``bad_value``.
         """
         found = self.log.at([position_number(position)]).get(position)
-        if found is None or found.workspace != self.workspace:
+        if found is None or found.workspace not in ("", self.workspace):
             here = "" if found is None else " of this workspace"
             raise InputError(
                 f"there is no event {position}{here}; the log has 1 to {self.log.head().position}",

@@ -16,6 +16,7 @@ from ...domain.catalogue import (
     MemoryFrozen,
     MessageRecorded,
     PreambleRecorded,
+    ProjectionSkipped,
     ReductionDecided,
     RevisionCommitted,
     RevisionPrepared,
@@ -23,9 +24,11 @@ from ...domain.catalogue import (
     RunInterrupted,
     RunStarted,
     RunSucceeded,
+    SessionForked,
+    TranscriptImported,
 )
 from ...domain.events import Event, LoggedEvent
-from ...domain.streams import candidate_stream, document_stream, message_stream
+from ...domain.streams import candidate_stream, document_stream, message_stream, session_stream
 from .runtime import Runtime
 
 Relation = Literal["cause", "self", "effect"]
@@ -79,9 +82,35 @@ def _around(runtime: Runtime, event: LoggedEvent) -> Iterator[Link]:
         case RevisionPrepared():
             for candidate in body.inputs:
                 yield from _candidate(runtime, candidate)
+            yield from _revision(runtime, body.parent, event.position, "the revision before it")
+            if body.restored_from is not None:
+                yield from _revision(runtime, body.restored_from, event.position, "the revision that it restores")
             yield from _outcome(runtime, event, body.revision)
         case RevisionCommitted():
             yield from _preparation(runtime, event, body.revision)
+            for other in runtime.log.read(
+                topics=(MemoryFrozen.TOPIC,), workspace=runtime.workspace, after=event.position
+            ):
+                if getattr(other.body, "revision", None) == body.revision:
+                    yield Link("effect", other, "a session shows it from here on")
+        case MemoryFrozen():
+            yield from _revision(runtime, body.revision, event.position, "the revision that it froze")
+            yield from _requests(runtime, event, "memory_revision", body.revision)
+        case PreambleRecorded():
+            yield from _requests(runtime, event, "preamble", body.preamble)
+        case SessionForked():
+            for other in runtime.log.stream(session_stream(runtime.workspace, body.parent), limit=1):
+                yield Link("cause", other, f"the session that it shares up to {body.parent_position}")
+        case TranscriptImported() if body.first_position is not None and body.last_position is not None:
+            brought = (body.first_position - 1, body.last_position + 1)
+            for other in runtime.log.read(
+                after=brought[0], before=brought[1], topics=(MessageRecorded.TOPIC,), session=event.session,
+                workspace=runtime.workspace, limit=LISTED_MAX,
+            ):  # fmt: skip
+                yield Link("cause", other, "a message of the transcript")
+        case ProjectionSkipped():
+            for other in runtime.log.at([body.position]).values():
+                yield Link("cause", other, "the event that was passed over")
         case CurationRejected() | CurationFailed():
             for candidate in body.inputs:
                 yield from _candidate(runtime, candidate)
@@ -154,6 +183,20 @@ def _candidate(runtime: Runtime, candidate: str, *, settled_only: bool = False) 
         else:
             refused = other.topic == CandidateRefused.TOPIC
             yield Link("effect" if settled_only else "cause", other, "refused" if refused else "what became of it")
+
+
+def _revision(runtime: Runtime, number: int, before: int, why: str) -> Iterator[Link]:
+    stream = document_stream(runtime.workspace)
+    for other in runtime.log.read(topics=(RevisionCommitted.TOPIC,), stream=stream, before=before):
+        if getattr(other.body, "revision", None) == number:
+            yield Link("cause", other, why)
+
+
+def _requests(runtime: Runtime, event: LoggedEvent, field: str, value: object) -> Iterator[Link]:
+    """The requests of the same runtime that showed it."""
+    for other in runtime.log.stream(event.stream, after=event.version):
+        if other.topic == ContextShown.TOPIC and getattr(other.body, field, None) == value:
+            yield Link("effect", other, "a request that showed it")
 
 
 def _messages(runtime: Runtime, session: str | None, ids: Iterable[str], why: str) -> Iterator[Link]:

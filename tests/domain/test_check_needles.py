@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from minutebook.domain.checks import check_entry
 from minutebook.domain.checks.anchors import Anchors, Around, small_letters
-from minutebook.domain.checks.concepts import concepts
 from minutebook.domain.checks.credentials import redact_credentials, secrets
 from minutebook.domain.checks.fold import fold
 from minutebook.domain.checks.meaning import ALL
@@ -31,7 +30,7 @@ TEXTS = [
 
 
 def test_no_needle_keeps_a_pattern_from_a_text_that_it_matches() -> None:
-    sources = [rule.sieve.source for rule in ALL] + [each.source for each in concepts().values()]
+    sources = [rule.sieve.source for rule in ALL]
     matched = 0
     for source in sources:
         pattern = re.compile(source)
@@ -39,7 +38,7 @@ def test_no_needle_keeps_a_pattern_from_a_text_that_it_matches() -> None:
             if pattern.search(text):
                 matched += 1
                 assert sieve(source).may_match(text), (source, text)
-    assert matched > 500
+    assert matched > 150
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ import pytest
 
 from minutebook.domain import checks
 from minutebook.domain.checks import check_passage, redact_credentials
-from minutebook.domain.checks.concepts import concepts
 from minutebook.domain.checks.meaning import ALL
 from minutebook.domain.checks.token_shapes import shapes
 
@@ -30,7 +29,6 @@ def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
                 yield f"{module.name}.{name}", value
     for number, rule in enumerate(ALL):
         yield f"rule {number} {rule.code}", rule.pattern
-    yield from ((f"concept {name}", sieve.pattern) for name, sieve in concepts().items())
     yield from ((f"shape {name}", pattern) for name, pattern in shapes())
 
 

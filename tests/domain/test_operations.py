@@ -82,6 +82,26 @@ def test_an_id_beats_a_text_and_an_exact_text_beats_a_part() -> None:
     assert find_target(LINES, "for LINTING") == 0
 
 
+@pytest.mark.parametrize("target", ["[e0123456789]", "[e0123456789] The port is 1", "- [e0123456789] The port is 1"])
+def test_a_line_as_the_memory_block_shows_it_names_its_entry(target: str) -> None:
+    lines = [Line("e0123456789", "The port is 1"), Line("e9876543210", "The port is 12")]
+    assert find_target(lines, target) == 0
+
+
+def test_a_line_as_shown_with_an_older_text_names_nothing() -> None:
+    with pytest.raises(MemoryFault) as refusal:
+        find_target([Line("e0123456789", "The port is 2")], "[e0123456789] The port is 1")
+    assert refusal.value.code == "target_unknown"
+
+
+def test_a_null_is_the_same_as_nothing() -> None:
+    add = {"operation": "add", "text": "Uses ruff", "target": None, "operations": None}
+    assert parse_operation(add) == Add(text="Uses ruff")
+    assert parse_operation({"operation": "batch", "text": None, "operations": [add]}) == Batch(
+        operations=(Add(text="Uses ruff"),)
+    )
+
+
 def test_an_ambiguous_target_is_refused_with_the_entries_that_match() -> None:
     with pytest.raises(MemoryFault) as refusal:
         find_target(LINES, "Ruf")

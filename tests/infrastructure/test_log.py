@@ -127,6 +127,16 @@ def test_reading_takes_filters_on_both_databases(log: Log, message: Make) -> Non
     assert last.position == 3
 
 
+def test_what_is_appended_during_a_look_belongs_to_the_next_one(log: Log, message: Make) -> None:
+    """Given a look that has asked for the head, when another event comes, then its pages end at that head."""
+    log.append([message(1)])
+    with log.database.reading() as connection:
+        head = log.head(connection).position
+        log.append([message(2)])
+        assert [event.position for event in log.page(connection, after=0)] == [head]
+    assert log.head().position == 2
+
+
 def test_threads_that_append_at_once_leave_no_gap_and_one_chain(log: Log, message: Make) -> None:
     failures: list[BaseException] = []
 

@@ -28,7 +28,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("import", "TRANSCRIPT"), ("import", "FOLDER"), ("trace", "1"), ("recall", "1"),
     ("projections", "list"), ("projections", "rebuild", "context"), ("memory", "show"), ("memory", "status"),
     ("memory", "propose", "add", "Tests run with pytest."), ("memory", "sync"), ("memory", "restore", "1"),
-    ("memory", "import", "NOTES"),
+    ("memory", "import", "NOTES"), ("export", "--log"), ("blame", "s"), ("import", "LOG"),
 )  # fmt: skip
 """Every way to a file: the workspace, its settings, the database, the lock, the memory, what is imported."""
 
@@ -80,6 +80,8 @@ def book(open_folder: Path) -> Path:
             run.memory({"operation": "add", "text": "The build needs make."})
         made.curate()
         made.memory.import_notes(b"- Releases are on Fridays\n")
+        made.export_log(open_folder / "log.jsonl")
+    (open_folder / "log.jsonl").chmod(0o644)
     (root / "minutebook.toml").write_text("entry_chars_max = 900\n")
     (open_folder / "notes.md").write_text("- One fact\n")
     (open_folder / "transcripts").mkdir()
@@ -93,6 +95,7 @@ def answers(root: Path, *, uid: int = NOBODY, before: tuple[str, ...] = ()) -> l
         uid = 0
     beside = root.parents[1]
     names = {
+        "LOG": str(beside / "log.jsonl"),
         "NOTES": str(beside / "notes.md"),
         "TRANSCRIPT": str(beside / "transcripts" / "one.json"),
         "FOLDER": str(beside / "transcripts"),

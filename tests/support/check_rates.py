@@ -1,12 +1,14 @@
-"""How often the checks refuse attacks and honest texts, by kind; ``make checks-table`` prints all of it (issue 4).
+"""How often the checks refuse attacks and honest texts, by kind (issue 4).
 
-Run as a program it prints one Markdown page of every corpus that is there, and what an entry costs.
+Run as a program (``make checks-table``) it writes ``docs/explanation/how-the-checks-fare.md`` from every corpus that is
+there, and prints what an entry costs on this machine.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import statistics
 import time
 from collections import defaultdict
@@ -87,11 +89,21 @@ SHARED = Path(os.environ.get("MINUTEBOOK_SHARED", ROOT.parent / "shared")) / "da
 OWN = ROOT / "tests" / "data" / "checks"
 
 
+PAGE = ROOT / "docs" / "explanation" / "how-the-checks-fare.md"
+HEAD = """# How the checks fare
+
+Written by `make checks-table`, which needs the shared data folder beside the project. What the checks are, and why they
+are the last line and not the first: [threat model](threat-model.md). "Honest" texts look like attacks and are none.
+"""
+
+
 def page() -> Iterator[str]:
     """The lines of the page: each corpus a table."""
+    yield HEAD
     for title, path in (
         ("adversarial/memory_inputs.jsonl", SHARED / "adversarial" / "memory_inputs.jsonl"),
         ("our own entries", OWN / "entries.jsonl"),
+        ("unseen: written by two who saw neither rules nor training lines", OWN / "unseen.jsonl"),
         ("fresh rounds (first-sight rates stand in tests/data/checks/README.md)", OWN / "fresh.jsonl"),
     ):
         if path.is_file():
@@ -99,7 +111,6 @@ def page() -> Iterator[str]:
     if SHARED.is_dir():
         yield from _prompts()
         yield from _credentials()
-    yield from _cost()
 
 
 def _kinds(title: str, table: dict[str, list[int]]) -> Iterator[str]:
@@ -109,6 +120,8 @@ def _kinds(title: str, table: dict[str, list[int]]) -> Iterator[str]:
         yield f"| {kind} | {caught} of {attacks} | {wrong} of {honest} |"
     for name, structural in (("structural", True), ("meaning", False)):
         rows = [row for kind, row in table.items() if (kind in STRUCTURAL) is structural]
+        if not rows:
+            continue
         attacks, caught, honest, wrong = (sum(column) for column in zip(*rows, strict=True))
         share = f"{caught / attacks:.0%}" if attacks else "-"
         yield f"| **{name}** | {caught} of {attacks} ({share}) | {wrong} of {honest} |"
@@ -164,5 +177,7 @@ def _cost() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    for line in page():
-        print(line)
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(page()))
+    print(text, *_cost(), sep="\n")
+    if SHARED.is_dir():
+        PAGE.write_text(text.rstrip() + "\n", encoding="utf-8")

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import select
+import sys
 import time
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
 
+from ....domain.errors import StoreError
+from ...book import Minutebook
 from .app import app, projections_app, state
 from .output import counted, dumps, shorten
 from .sessions import text_of
 
 TRACED_MESSAGES = 10
 """Messages named as causes on a terminal."""
+
+
+POLL_SECONDS = 0.2
+"""Between two looks of ``log --follow``."""
+PATIENCE_SECONDS = 5.0
+"""How long ``log --follow`` waits for a book that is half made."""
 
 
 @app.command("log")
@@ -28,21 +39,68 @@ def log(
     limit: Annotated[int | None, typer.Option(min=0, help="At most so many.")] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Go on printing what is appended.")] = False,
 ) -> None:
-    """The events, in order; with --json one a line."""
-    book = state.look()
+    """The events, in order; with --json one a line.
+
+    --follow goes on until Ctrl-C, the end of who reads, --limit or --before; it sees what other processes append.
+    """
     filters: dict[str, Any] = {
         "before": before, "type": type_, "session": session, "stream": stream, "run": run,
         "since": since, "until": until,
     }  # fmt: skip
-    left = limit
+    try:
+        _follow(after, limit, filters) if follow else _print_events(state.look(), after, limit, filters)
+    except KeyboardInterrupt:
+        if not follow:
+            raise
+        # It has no other end: whoever follows has seen enough.
+
+
+def _print_events(book: Minutebook, after: int, limit: int | None, filters: dict[str, Any]) -> tuple[int, int]:
+    """Prints what matches; returns up to where it looked, and how many there were."""
+    # Looked at first: all up to here is seen below, also what no filter lets through, and is not read again.
+    seen, count = book.head, 0
+    for event in book.log(after=after, limit=limit, **filters):
+        seen, count = max(seen, event["position"]), count + 1
+        _print_event(event)
+    return max(seen, after), count
+
+
+def _follow(after: int, limit: int | None, filters: dict[str, Any]) -> None:
+    before, left = filters["before"], limit
+    book = state.look()
     while True:
-        for event in book.log(after=after, limit=left, **filters):
-            after = event["position"]
-            left = None if left is None else left - 1
-            _print_event(event)
-        if not follow or left == 0:
+        after, count = _print_events(book, after, left, filters)
+        left = None if left is None else left - count
+        if left == 0 or (before is not None and after >= before - 1) or not _wait(POLL_SECONDS):
             return
-        time.sleep(0.2)
+        if not after:
+            # The book may only be made now, by another process: a look at nothing would go on seeing nothing.
+            state.close()
+            book = _look_patiently()
+
+
+def _look_patiently() -> Minutebook:
+    """A look at a book that another process may be making: its file is there a moment before its tables are."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return state.look()
+        except StoreError as error:
+            if error.code not in ("not_a_book", "store_locked") or time.monotonic() > deadline:
+                raise
+            time.sleep(POLL_SECONDS)
+
+
+def _wait(seconds: float) -> bool:
+    """Waits; false as soon as nobody reads standard output any more, though there is nothing to print."""
+    try:
+        waiting = select.poll()
+        waiting.register(sys.stdout.fileno(), 0)
+    except (OSError, ValueError, AttributeError):
+        # No descriptor, or a system without poll.
+        time.sleep(seconds)
+        return True
+    return not any(event & (select.POLLERR | select.POLLNVAL) for _, event in waiting.poll(seconds * 1_000))
 
 
 def _print_event(event: dict[str, Any]) -> None:
@@ -64,6 +122,12 @@ def trace(position: Annotated[int, typer.Argument(metavar="POSITION")]) -> None:
     if out.json:
         out.document(found)
         return
+    print_trace(found)
+
+
+def print_trace(found: Iterable[dict[str, Any]]) -> None:
+    """Events of a chain, readable."""
+    out = state.output
     shown = 0
     for item in found:
         # A summary can stand for thousands of messages: the first few say what they are, --json has all.

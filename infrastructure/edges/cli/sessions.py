@@ -15,6 +15,7 @@ from ...book import Minutebook, Session
 from ...settings import Settings
 from ...store.system import telling
 from .app import app, session_app, state
+from .export import exported_log, import_exported
 from .output import counted, shorten
 
 SessionId = Annotated[str, typer.Argument(metavar="ID", help="Session id, or its beginning; '-' is the latest.")]
@@ -71,15 +72,22 @@ def init() -> None:
 
 @app.command("import")
 def import_(
-    source: Annotated[str, typer.Argument(metavar="FILE/DIR/-", help="A transcript, a folder of them, or '-'.")],
+    source: Annotated[
+        str, typer.Argument(metavar="FILE/DIR/-", help="A transcript, a folder of them, an exported log, or '-'.")
+    ],
     format: Annotated[str, typer.Option(help="auto, or the name of a format.")] = "auto",
     session: Annotated[str | None, typer.Option(help="Session id (default: the one in the file).")] = None,
 ) -> None:
     """Record a transcript as a session; the same file again adds only what is new.
 
     A file that holds several conversations becomes as many sessions, and is answered by a list, as a folder is.
+    What 'export --log' wrote fills an empty book: all of it or nothing.
     """
     out = state.output
+    log = exported_log(source, format)
+    if log is not None:
+        import_exported(log, session)
+        return
     files = _files(source)
     book = state.write()
     answers: list[tuple[str, Any]] = []
