@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ..catalogue import Finding
@@ -50,7 +50,7 @@ class Weights:
 @cache
 def weights() -> Weights:
     """Read once, at the first text that is judged."""
-    kept = resources.files(__package__).joinpath("weights.json").read_text(encoding="utf-8")
+    kept = Path(__file__).with_name("weights.json").read_text(encoding="utf-8")
     return Weights(**json.loads(kept)["weights"])
 
 

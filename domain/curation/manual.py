@@ -33,6 +33,7 @@ STRUCTURAL = frozenset(
 
 JUDGED = frozenset(
     {
+        "manipulation",
         "mark_flood",
         "hidden_character",
         "role_marker",

@@ -13,9 +13,11 @@ from check_rates import rates, show
 from hypothesis import given
 from hypothesis import strategies as st
 
+from minutebook.domain import checks
 from minutebook.domain.checks import check_entry, check_passage
 from minutebook.domain.checks.classifier import find_manipulation, score, sentences, weights
 from minutebook.domain.checks.features import letters, plain, words
+from minutebook.domain.curation.manual import JUDGED, STRUCTURAL
 
 ROOT = Path(__file__).parents[2]
 CHECKS = ROOT / "tests" / "data" / "checks"
@@ -84,6 +86,14 @@ def test_a_quoted_sample_is_no_order_and_the_order_itself_is() -> None:
 def test_a_summary_may_tell_what_its_user_wants_in_plain_words() -> None:
     summary = "## Goal\nPush the fix to main and skip the slow tests, as the user asked\n## Next steps\nRun the linter"
     assert check_passage(summary) == ()
+
+
+def test_a_person_may_let_pass_what_the_classifier_finds_and_whatever_else_a_check_judges() -> None:
+    """Given the codes that the checks name, each can be overridden by a person or is named as one that cannot."""
+    listed = checks.__doc__ or ""
+    codes = set(listed.split("Codes are stable:")[1].strip().rstrip(".").replace("\n", " ").split(", "))
+    assert "manipulation" in codes
+    assert {code.strip() for code in codes} == JUDGED | STRUCTURAL
 
 
 @given(st.text(max_size=300))
