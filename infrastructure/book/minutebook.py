@@ -38,9 +38,6 @@ from .projections import ProjectionsFace
 from .run import Run
 from .session import Session
 
-CLOSE_LAG_MAX = 5_000
-"""Events that a closing book still brings into its projections: a fraction of a second."""
-
 DATABASE = Path(".tinyagent") / "minutebook.db"
 DATABASE_VARIABLE = "MINUTEBOOK_DATABASE"
 
@@ -173,20 +170,10 @@ class Minutebook:
                 run._interrupt()
             self._curating.stop()
             if self._runtime.writes:
-                self._settle()
+                self._runtime.projections.settle()
         finally:
             release(self._runtime.id)
             self._runtime.log.database.close()
-
-    def _settle(self) -> None:
-        """Leaves the projections up to date, unless much is missing: the next reader should not have to pay."""
-        try:
-            rows = self._runtime.projections.status()
-        except StoreError:
-            return  # with the server gone there is nothing to leave in order, and the book closes all the same
-        for row in rows:
-            if 0 < row.lag <= CLOSE_LAG_MAX:
-                self._runtime.projections.refresh(row.name)
 
     def __enter__(self) -> Minutebook:
         return self

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import os
 import signal
 import stat
 import subprocess
@@ -15,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import child_environment
 
 from minutebook import Minutebook, MinutebookError, Settings, aio
 from minutebook.verify import verify
 
 ROOT = Path(__file__).resolve().parents[2]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / ".package")}
 MAIN = [sys.executable, "-c", "from minutebook.infrastructure.edges.cli import main; main()"]
 
 
@@ -52,6 +51,7 @@ def file(story: Any, command: Any, tmp_path: Path) -> Path:
 # --- an equal book
 
 
+@pytest.mark.sqlite_only("a copy needs a database of its own: between both kinds, see the tests of the store")
 def test_an_imported_book_equals_the_one_it_came_from(story: Any, command: Any, file: Path, tmp_path: Path) -> None:
     # given a book in which everything has happened, and its export, found good without it
     assert subprocess.run([sys.executable, "-I", "-S", str(ROOT / "verify.py"), str(file)], check=False).returncode == 0
@@ -75,6 +75,7 @@ def test_an_imported_book_equals_the_one_it_came_from(story: Any, command: Any, 
         assert book.verify().ok
 
 
+@pytest.mark.sqlite_only("a copy needs a database of its own: between both kinds, see the tests of the store")
 def test_a_time_of_the_past_is_the_same_in_the_copy(story: Any, command: Any, file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     command("import", file, workspace=other)
@@ -85,15 +86,16 @@ def test_a_time_of_the_past_is_the_same_in_the_copy(story: Any, command: Any, fi
             assert here.memory.show(at=position) == there.memory.show(at=position)
 
 
+@pytest.mark.sqlite_only("a copy needs a database of its own: between both kinds, see the tests of the store")
 def test_an_export_goes_through_a_pipe(story: Any, file: Path, tmp_path: Path) -> None:
     with (
         subprocess.Popen(
             [*MAIN, "--workspace", str(story.root), "export", "--log"],
-            env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=child_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         ) as source,
         subprocess.Popen(
             [*MAIN, "--workspace", str(tmp_path / "other"), "import", "-"],
-            env=ENVIRONMENT, stdin=source.stdout, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=child_environment(), stdin=source.stdout, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         ) as target,
     ):  # fmt: skip
         out, err = target.communicate(timeout=60)
@@ -103,6 +105,7 @@ def test_an_export_goes_through_a_pipe(story: Any, file: Path, tmp_path: Path) -
     assert everything(tmp_path / "other")["log"] == everything(story.root)["log"]
 
 
+@pytest.mark.sqlite_only("a copy needs a database of its own: between both kinds, see the tests of the store")
 def test_a_memory_file_that_lies_there_is_never_overwritten(
     story: Any, command: Any, file: Path, tmp_path: Path
 ) -> None:
@@ -124,6 +127,7 @@ def test_a_memory_file_that_lies_there_is_never_overwritten(
     assert command("import", file, "--json", workspace=third).answer["memory_file"] == "clean"
 
 
+@pytest.mark.sqlite_only("a copy needs a database of its own: between both kinds, see the tests of the store")
 def test_an_open_run_is_left_to_the_next_start(story: Any, command: Any, tmp_path: Path) -> None:
     # given an export of a book in which a run is open
     with Minutebook.open(story.root, automatic=False) as book:
@@ -139,6 +143,7 @@ def test_an_open_run_is_left_to_the_next_start(story: Any, command: Any, tmp_pat
     assert command("status", "--json", workspace=tmp_path / "other").answer["head"] == head
 
 
+@pytest.mark.sqlite_only("a copy needs a database of its own: between both kinds, see the tests of the store")
 def test_the_same_in_python_and_with_await(story: Any, tmp_path: Path) -> None:
     with Minutebook.open(story.root, read_only=True) as book:
         done = book.export_log(tmp_path / "log.jsonl")
@@ -168,6 +173,7 @@ def test_a_book_with_events_takes_no_export(story: Any, command: Any, file: Path
     assert everything(story.root) == before
 
 
+@pytest.mark.sqlite_only("a copy needs a database of its own: between both kinds, see the tests of the store")
 @pytest.mark.parametrize(
     ("name", "code"),
     [("cut", "export_damaged"), ("changed", "export_damaged"), ("newer", "export_newer"), ("none", "not_an_export")],
@@ -194,11 +200,12 @@ def test_a_damaged_export_leaves_the_workspace_empty(
     assert command("import", file, workspace=other).code == 0
 
 
+@pytest.mark.sqlite_only("a copy needs a database of its own: between both kinds, see the tests of the store")
 def test_an_import_that_is_killed_leaves_nothing(file: Path, command: Any, tmp_path: Path) -> None:
     # given an import that has taken in most of the lines and waits for the rest
     other, data = tmp_path / "other", file.read_bytes()
     with subprocess.Popen(
-        [*MAIN, "--workspace", str(other), "import", "-"], env=ENVIRONMENT, stdin=subprocess.PIPE,
+        [*MAIN, "--workspace", str(other), "import", "-"], env=child_environment(), stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     ) as process:  # fmt: skip
         assert process.stdin is not None
@@ -218,6 +225,7 @@ def test_an_import_that_is_killed_leaves_nothing(file: Path, command: Any, tmp_p
     assert command("import", file, workspace=other).code == 0
 
 
+@pytest.mark.sqlite_only("a folder in which no book is")
 def test_options_that_mean_nothing_are_refused(command: Any, file: Path, tmp_path: Path) -> None:
     assert command("export").code == 2
     other = tmp_path / "other"
@@ -226,6 +234,7 @@ def test_options_that_mean_nothing_are_refused(command: Any, file: Path, tmp_pat
     assert command("export", "--log", "--json", workspace=other).refusal["error"] == "not_a_book"
 
 
+@pytest.mark.sqlite_only("a copy needs a database of its own: between both kinds, see the tests of the store")
 def test_a_log_of_another_workspace_id_says_how_to_see_it(
     command: Any, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,7 +272,7 @@ def test_the_log_of_a_shared_database_is_taken_out_only_when_it_is_said(
 # --- the file
 
 
-def test_an_export_is_private_and_replaces_only_an_export(command: Any, file: Path, story: Any) -> None:
+def test_an_export_is_private_and_replaces_only_an_export(command: Any, file: Path, story: Any, where: str) -> None:
     # given an export of yesterday
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     before = file.read_bytes()
@@ -277,8 +286,9 @@ def test_an_export_is_private_and_replaces_only_an_export(command: Any, file: Pa
     other.write_text("mine")
     assert command("export", "--log", "--to", other, "--json").refusal["error"] == "file_exists"
     assert other.read_text() == "mine"
-    database = story.root / ".tinyagent" / "minutebook.db"
-    assert command("export", "--log", "--to", database, "--json").refusal["error"] == "file_exists"
+    if where == "sqlite":
+        database = story.root / ".tinyagent" / "minutebook.db"
+        assert command("export", "--log", "--to", database, "--json").refusal["error"] == "file_exists"
     assert command("export", "--log", "--to", file.parent, "--json").refusal["error"] == "not_a_file"
     assert command("export", "--log", "--to", file.parent / "no" / "x", "--json").refusal["error"] == "path_missing"
     assert sorted(path.name for path in file.parent.iterdir() if path.name != "w") == ["log.jsonl", "notes.txt"]
@@ -292,6 +302,7 @@ def test_an_export_through_a_link_keeps_the_link(command: Any, file: Path, story
     assert not file.is_symlink()
 
 
+@pytest.mark.sqlite_only("damage in a file")
 def test_a_damaged_book_leaves_the_old_export(command: Any, file: Path, story: Any) -> None:
     import sqlite3
 
@@ -319,7 +330,7 @@ def test_a_write_that_fails_leaves_the_old_export(file: Path, story: Any) -> Non
         "    except MinutebookError as error: print(error.code)"
     )
     words = [sys.executable, "-c", code, str(story.root), str(file)]
-    done = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, env=child_environment(), capture_output=True, text=True, check=False)
     # then it is refused with a code, and the old file is whole
     assert done.stdout == "system_error\n", done
     assert file.read_bytes() == before
@@ -338,7 +349,7 @@ def test_the_api_refuses_what_is_no_book_for_writing(story: Any, file: Path) -> 
 def follow(root: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*MAIN, "--workspace", str(root), "log", "--follow", *words],
-        env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=child_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
 
@@ -349,7 +360,7 @@ def say(root: Path, text: str, session: str = "s") -> None:
         "with Minutebook.open(sys.argv[1], automatic=False) as book:\n"
         "    book.session(sys.argv[2]).append({'role': 'user', 'content': sys.argv[3]})"
     )
-    subprocess.run([sys.executable, "-c", code, str(root), session, text], env=ENVIRONMENT, check=True)
+    subprocess.run([sys.executable, "-c", code, str(root), session, text], env=child_environment(), check=True)
 
 
 def read_line(process: subprocess.Popen[str]) -> dict[str, Any]:
