@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 import math
+import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ..catalogue import Finding
@@ -50,7 +50,8 @@ class Weights:
 @cache
 def weights() -> Weights:
     """Read once, at the first text that is judged."""
-    kept = Path(__file__).with_name("weights.json").read_text(encoding="utf-8")
+    kept = pkgutil.get_data(__package__, "weights.json")
+    assert kept is not None, "the package was installed without its weights"
     return Weights(**json.loads(kept)["weights"])
 
 
