@@ -14,7 +14,7 @@ import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
 from ..catalogue import Finding
@@ -55,8 +55,10 @@ def weights() -> Weights:
     return Weights(**json.loads(kept)["weights"])
 
 
+@lru_cache(maxsize=256)
 def score(text: str) -> float:
     """How much a text reads like an attack, in thousandths; the more the likelier, 0 is no certainty of either."""
+    # Remembered, since a line of a summary is asked about twice: as a passage, and whether it is plain by itself.
     learnt, text = weights(), plain(text)
     return learnt.bias + _block(words(text), learnt.words) + _block(letters(text), learnt.letters)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from ..catalogue import Finding
 from ..message import Trust
@@ -35,25 +36,23 @@ _MENTION = re.compile(
 _WIDE_TRUST: frozenset[Trust] = frozenset({"user", "operator", "model"})
 
 
+Quotes: TypeAlias = tuple[tuple[int, int], ...]
+"""Stretches of a view that are quoted and excused."""
+
+
 def find_meaning(text: str, source: Trust, view: View | None = None, *, passage: bool = False) -> tuple[Finding, ...]:
     """The first finding of each code; for text of a tool or another outside source quoting excuses nothing."""
     view = view or plain_view(text)
-    found: dict[str, Finding] = {}
-    for finding in (*_open(view, source), *_disguised(text, source), *_unwrapped(text, source)):
-        found.setdefault(finding.code, finding)
-    return tuple(found.values()) or _weighed(text, source, view, passage)
-
-
-def _weighed(text: str, source: Trust, view: View, passage: bool) -> tuple[Finding, ...]:
     quotes = _excused(view.text) if source in _WIDE_TRUST else ()
-    places = tuple(place for place in (view.span(*quote) for quote in quotes) if place is not None)
-    return find_manipulation(
-        _without(text, places), of="passage" if passage else "hand" if source == "operator" else "entry"
+    found: dict[str, Finding] = {}
+    for finding in (*_open(view, quotes), *_disguised(text, source), *_unwrapped(text, source)):
+        found.setdefault(finding.code, finding)
+    return tuple(found.values()) or find_manipulation(
+        _without(text, view, quotes), of="passage" if passage else "hand" if source == "operator" else "entry"
     )
 
 
-def _open(view: View, source: Trust) -> Iterator[Finding]:
-    quotes = _excused(view.text) if source in _WIDE_TRUST else ()
+def _open(view: View, quotes: Quotes) -> Iterator[Finding]:
     for hit in read(view.text, ALL):
         if any(start <= hit.start and hit.stop <= stop for start, stop in quotes):
             continue
@@ -65,13 +64,14 @@ def _finding(code: str, says: str, view: View, start: int, stop: int) -> Finding
     return Finding(code=code, message=message, span=view.span(start, stop))
 
 
-def _without(text: str, quotes: tuple[tuple[int, int], ...]) -> str:
-    for start, stop in quotes:
-        text = text[:start] + " " * (stop - start) + text[stop:]
+def _without(text: str, view: View, quotes: Quotes) -> str:
+    for quote in quotes:
+        if (place := view.span(*quote)) is not None:
+            text = text[: place[0]] + " " * (place[1] - place[0]) + text[place[1] :]
     return text
 
 
-def _excused(text: str) -> tuple[tuple[int, int], ...]:
+def _excused(text: str) -> Quotes:
     """The quoted stretches of a sentence that speaks *about* them: a sample phrase is data, not an order."""
     quotes = tuple(match.span() for match in _QUOTED.finditer(text))
     if not quotes:

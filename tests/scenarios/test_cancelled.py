@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from gates import Gate
 
 from minutebook import ExtractiveSummarizer, Settings
 from minutebook.aio import Minutebook, Session
 
 SETTINGS = Settings(context_window=4_000, summarizer_timeout_seconds=20)
-
-
-class Gate:
-    """A summariser that waits until it is told to go on; a coroutine where ``later`` is set."""
-
-    name = "gate"
-
-    def __init__(self) -> None:
-        self.entered, self.go_on, self.calls = threading.Event(), threading.Event(), 0
-
-    def summarize(self, request: Any) -> Any:
-        self.calls += 1
-        self.entered.set()
-        assert self.go_on.wait(15)
-        return ExtractiveSummarizer().summarize(request)
 
 
 async def filled(book: Minutebook) -> Session:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gates import Gate
 
 from minutebook import ExtractiveSummarizer, Minutebook, Settings
 from minutebook.domain.errors import StreamConflict
@@ -28,21 +29,6 @@ def long_session(book: Minutebook, name: str = "s") -> Session:
                 {"role": "assistant", "content": f"Done with step {turn}; see src/step_{turn}.py. " + "fine " * 20}
             )
     return session
-
-
-class Gate:
-    """A summariser that waits until it is told to go on, and counts its calls."""
-
-    name = "gate"
-
-    def __init__(self) -> None:
-        self.entered, self.go_on, self.calls = threading.Event(), threading.Event(), 0
-
-    def summarize(self, request: Any) -> Any:
-        self.calls += 1
-        self.entered.set()
-        assert self.go_on.wait(15)
-        return ExtractiveSummarizer().summarize(request)
 
 
 def in_background(work: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
