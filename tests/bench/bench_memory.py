@@ -6,6 +6,7 @@ import hashlib
 import os
 import sqlite3
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +15,7 @@ from time import perf_counter, process_time
 
 from run import Table
 
-from minutebook import Minutebook
+from minutebook import Minutebook, Settings
 from minutebook.domain.catalogue import EntryFact, RevisionCommitted, RevisionPrepared
 from minutebook.domain.document import render
 from minutebook.domain.events import Envelope, Event, encode_payload
@@ -138,6 +139,38 @@ def restores(book: Minutebook, floor: Disk, first: int, times: int) -> dict[str,
     }
 
 
+def beside_a_hanging_curator(times: int) -> tuple[float, float]:
+    """An append and a context, in milliseconds: alone, and in turn with that beside a curator that hangs (D6)."""
+    asked, go_on = threading.Event(), threading.Event()
+
+    def hangs(request: object) -> str:
+        asked.set()
+        go_on.wait()
+        return "[]"
+
+    hasty = Settings(curate_after_events=1)
+    with (
+        tempfile.TemporaryDirectory() as one,
+        tempfile.TemporaryDirectory() as two,
+        Minutebook.open(Path(one), automatic=False) as alone,
+        Minutebook.open(Path(two), curator=hangs, settings=hasty) as book,
+    ):
+        for each in (alone, book):
+            with each.session("first").run() as run:
+                run.memory({"operation": "add", "text": "The build needs make 4.3 or newer."})
+        asked.wait()
+        spent: dict[Minutebook, list[float]] = {alone: [], book: []}
+        with alone.session("s").run() as quiet, book.session("s").run() as busy:
+            for number in range(times):
+                for each, run in ((alone, quiet), (book, busy)):
+                    began = perf_counter()
+                    run.append({"role": "user", "content": f"message {number}"})
+                    run.context()
+                    spent[each].append((perf_counter() - began) * 1e3)
+        go_on.set()
+        return median(spent[alone]), median(spent[book])
+
+
 def run(quick: bool) -> Iterator[Table]:
     revisions = 1_000 if quick else 10_000
     with tempfile.TemporaryDirectory() as folder, Minutebook.open(Path(folder), automatic=False) as book:
@@ -155,4 +188,8 @@ def run(quick: bool) -> Iterator[Table]:
     table.remarks = [
         f"Catching up once with {revisions:,} revisions: {caught_up:,.0f} ms; the whole log as a list: {whole:,.0f} ms."
     ]
+    yield table
+    without, beside = beside_a_hanging_curator(50 if quick else 200)
+    table = Table("An append and a context beside a curator that hangs (p50)", ("book", "ms", "ratio"))
+    table.rows = [("no curator", without, 1.0), ("beside a hanging curator", beside, beside / without)]
     yield table

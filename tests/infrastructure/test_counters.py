@@ -187,7 +187,7 @@ def test_a_missing_extra_is_refused_at_the_opening_with_the_command_that_mends_i
         f"try: Minutebook.open({str(tmp_path / 'w')!r}, settings=Settings(token_counter='bpe:o200k'))\n"
         "except MinutebookError as error: print(error.code, error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout.startswith("extra_missing "), done.stderr
     assert "pip install 'minutebook[tokens]'" in done.stdout
     assert not (tmp_path / "w").exists()

@@ -61,7 +61,7 @@ def test_fifty_appends_are_fifty_syncs_and_a_projection_is_none(tmp_path: Path, 
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / ".package")},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     if "ptrace" in done.stderr.lower():

@@ -498,7 +498,7 @@ def test_a_reader_that_has_enough_is_no_fault_of_the_verifier(file: Path) -> Non
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
 
 
 def test_what_a_file_says_does_not_steer_the_terminal(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,7 +62,7 @@ def test_waits_grow_and_the_providers_own_word_counts(serve: Serve) -> None:
     serve(fails(500, retry_after=None), fails(500, retry_after=None), fails(429, retry_after="1"), says("Said."))
     began = time.monotonic()
     assert ask(back_off_seconds=0.2).text == "Said."
-    assert 0.1 + 0.2 + 1.0 <= time.monotonic() - began < 40
+    assert 0.1 + 0.2 + 1.0 <= time.monotonic() - began < 100
 
 
 def test_a_wait_that_would_outlast_the_deadline_is_not_begun(serve: Serve) -> None:
@@ -70,7 +70,7 @@ def test_a_wait_that_would_outlast_the_deadline_is_not_begun(serve: Serve) -> No
     began = time.monotonic()
     with pytest.raises(models.ModelUnavailable, match="come back tomorrow"):
         ask(seconds=5.0)
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 100
     assert len(server.asked) == 1
 
 
@@ -137,7 +137,7 @@ def test_a_slow_provider_is_given_up_in_time(serve: Serve) -> None:
     began = time.monotonic()
     with pytest.raises(models.ModelTimedOut, match=r"0\.3 seconds"):
         ask(seconds=0.3)
-    assert time.monotonic() - began < 25
+    assert time.monotonic() - began < 100
 
 
 def test_a_provider_out_of_reach_is_named_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +199,7 @@ def python(source: str, *, forbid: str = "") -> subprocess.CompletedProcess[str]
     start = f"import sys; sys.path.insert(0, {str(PACKAGE)!r})\n"
     if forbid:
         start += f"sys.modules[{forbid!r}] = None\n"
-    return subprocess.run([sys.executable, "-c", start + source], capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, "-c", start + source], capture_output=True, text=True, timeout=300)
 
 
 @pytest.mark.parametrize("setting", ["summarizer_model", "curator_model"])
@@ -325,7 +325,7 @@ def test_a_slow_model_is_given_up_and_nothing_changes(serve: Serve, tmp_path: Pa
         before, began = snapshot(book), time.monotonic()
         answer = book.session("s").compact()
         assert (answer.status, answer.reason) == ("failed", "ModelTimedOut")
-        assert time.monotonic() - began < 25
+        assert time.monotonic() - began < 100
         assert snapshot(book) == before
 
 

@@ -331,11 +331,11 @@ def test_a_locked_database_is_waited_for_and_does_not_halt(tmp_path: Any, messag
     def hold() -> None:
         with other.projecting():
             held.set()
-            release.wait(5)
+            release.wait(120)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    held.wait(5)
+    held.wait(60)
     threading.Timer(0.25, release.set).start()
     projections.catch_up()
     thread.join()

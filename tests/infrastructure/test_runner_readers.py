@@ -117,11 +117,11 @@ def test_a_look_at_a_locked_database_folds_the_tail_in_memory(lagging: Path, mon
     def hold() -> None:
         with other.projecting():
             held.set()
-            release.wait(20)
+            release.wait(120)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    held.wait(5)
+    held.wait(60)
     try:
         looker = opened(lagging, "look")
         assert answers(looker) == expected

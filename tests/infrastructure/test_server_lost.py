@@ -288,7 +288,7 @@ def user(text: str) -> dict[str, str]:
     return {"role": "user", "content": text}
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

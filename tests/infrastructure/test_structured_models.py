@@ -190,7 +190,7 @@ def test_both_ways_together_end_at_the_deadline(serve: Serve) -> None:
     began = time.monotonic()
     with pytest.raises(models.ModelTimedOut, match=r"1 seconds"):
         ask(seconds=1.0)
-    assert time.monotonic() - began < 25
+    assert time.monotonic() - began < 100
 
 
 # --- a summary through a book ------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def test_whatever_is_no_regular_file_is_refused_at_once(workspace: Workspace) ->
     if os.geteuid() == 0:
         os.mknod(workspace.path, stat.S_IFCHR | 0o600, os.makedev(1, 5))
         assert code(workspace) == "memory_is_special"
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
 
 
 def test_a_file_of_100_megabytes_is_refused_without_being_read(workspace: Workspace) -> None:
@@ -148,7 +148,7 @@ def test_a_file_of_100_megabytes_is_refused_without_being_read(workspace: Worksp
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.monotonic()
     assert code(workspace) == "memory_too_large"
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000
 
 
@@ -268,7 +268,7 @@ def test_a_second_holder_is_told_who_to_wait_for_and_how_long(workspace: Workspa
         assert isinstance(error, MemoryFault)
         assert error.code == "memory_locked"
         assert "lock_timeout_seconds" in error.message
-        assert 0.1 <= time.monotonic() - began < 10
+        assert 0.1 <= time.monotonic() - began < 60
     with other.locked():
         pass
 
@@ -298,7 +298,7 @@ def test_the_lock_dies_with_its_process(workspace: Workspace) -> None:
     def hold() -> None:
         with workspace.locked():
             end.send("held")
-            time.sleep(60)
+            time.sleep(600)
 
     process = fork.Process(target=hold)
     process.start()
@@ -320,7 +320,7 @@ def test_a_child_forked_under_the_lock_neither_holds_it_nor_lets_go_of_it(worksp
                 end.send("entered")
         except MemoryFault as error:
             end.send(error.code)
-        time.sleep(60)
+        time.sleep(600)
 
     with workspace.locked():
         process = fork.Process(target=child)

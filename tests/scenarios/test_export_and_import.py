@@ -98,9 +98,9 @@ def test_an_export_goes_through_a_pipe(story: Any, file: Path, tmp_path: Path) -
             env=child_environment(), stdin=source.stdout, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         ) as target,
     ):  # fmt: skip
-        out, err = target.communicate(timeout=60)
+        out, err = target.communicate(timeout=1200)
         assert (target.returncode, err) == (0, b"")
-        assert source.wait(30) == 0
+        assert source.wait(120) == 0
         assert f"minutebook-log, {story.head:,} events".encode() in out
     assert everything(tmp_path / "other")["log"] == everything(story.root)["log"]
 
@@ -212,14 +212,14 @@ def test_an_import_that_is_killed_leaves_nothing(file: Path, command: Any, tmp_p
         process.stdin.write(data[: len(data) * 3 // 4])
         process.stdin.flush()
         database = other / ".tinyagent" / "minutebook.db"
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not database.exists() and time.monotonic() < deadline:
             time.sleep(0.02)
         time.sleep(0.3)
         assert process.poll() is None
         # when it is killed
         process.kill()
-        process.wait(30)
+        process.wait(120)
     # then the book is empty, and takes the whole file
     assert command("status", "--json", workspace=other).answer["head"] == 0
     assert command("import", file, workspace=other).code == 0
@@ -383,7 +383,7 @@ def test_follow_sees_what_other_processes_append_and_ends_at_ctrl_c(story: Any) 
         assert read_line(it)["body"]["payload"]["source"]["content"] == "two"
         # then Ctrl-C ends it, as what was asked for was done
         it.send_signal(signal.SIGINT)
-        out, err = it.communicate(timeout=30)
+        out, err = it.communicate(timeout=120)
         assert (it.returncode, out, err) == (0, "", "")
 
 
@@ -394,7 +394,7 @@ def test_follow_waits_for_a_book_that_is_only_made_then(tmp_path: Path) -> None:
         time.sleep(1)
         say(root, "the first")
         assert [read_line(it)["type"], read_line(it)["type"]] == ["SessionOpened", "MessageRecorded"]
-        assert it.wait(30) == 0
+        assert it.wait(120) == 0
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])
@@ -404,7 +404,7 @@ def test_follow_ends_when_nobody_reads_though_nothing_is_appended(story: Any, wo
         assert it.stderr is not None
         assert it.stdout.readline()
         it.stdout.close()
-        assert it.wait(30) == 0
+        assert it.wait(120) == 0
         assert it.stderr.read() == ""
 
 

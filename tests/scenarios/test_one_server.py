@@ -110,7 +110,7 @@ def test_six_processes_open_a_new_folder_on_an_empty_server_at_once(tmp_path: Pa
         )
         for number in range(6)
     ]  # fmt: skip
-    ended = [(*process.communicate(timeout=120), process.returncode) for process in started]
+    ended = [(*process.communicate(timeout=300), process.returncode) for process in started]
     assert [code for _, _, code in ended] == [0] * 6, [error[-500:] for _, error, _ in ended]
     assert len({out for out, _, _ in ended}) == 1
     with Minutebook.open(tmp_path / "w", automatic=False) as book:

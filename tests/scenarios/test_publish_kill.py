@@ -299,7 +299,7 @@ def _save(path: Path, data: bytes, editor: str) -> None:
 
 
 def _until(condition: Any) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.002)

@@ -629,7 +629,7 @@ def minutebook(*arguments: object, input: str | None = None) -> subprocess.Compl
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / ".package")}
     return subprocess.run(
         [sys.executable, "-c", "from minutebook.infrastructure.edges.cli import main; main()", *map(str, arguments)],
-        env=environment, capture_output=True, text=True, check=False, input=input, timeout=60,
+        env=environment, capture_output=True, text=True, check=False, input=input, timeout=300,
     )  # fmt: skip
 
 
@@ -656,7 +656,7 @@ def test_a_reader_that_has_enough_is_no_fault(story: Any) -> None:
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
 
 
 def test_follow_prints_what_is_appended_and_stops_at_its_limit(story: Any) -> None:
@@ -670,4 +670,4 @@ def test_follow_prints_what_is_appended_and_stops_at_its_limit(story: Any) -> No
             book.session(story.session).append({"role": "user", "content": "and now?"})
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["type"] == "MessageRecorded"
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0

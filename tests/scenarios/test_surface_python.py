@@ -714,7 +714,7 @@ def test_slow_parts_are_given_up(place: Path, conversation: Any) -> None:
     release = threading.Event()
 
     def slow(request: Any) -> str:
-        release.wait(20)
+        release.wait(300)
         return ""
 
     with Minutebook.open(place, settings=settings, summarizer=slow, curator=slow, automatic=False) as book:
@@ -725,7 +725,7 @@ def test_slow_parts_are_given_up(place: Path, conversation: Any) -> None:
         assert (outcome["status"], outcome["reason"]) == ("failed", "TimedOut")
         book.memory.propose({"operation": "add", "text": "The linter is ruff."})
         assert book.curate()["status"] == "failed"
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 100
         release.set()
 
 
@@ -820,7 +820,7 @@ def test_two_processes_write_one_workspace(place: Path) -> None:
         for name in ("left", "right")
     ]  # fmt: skip
     for process in processes:
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=300)
         assert process.returncode == 0, error
     with Minutebook.open(place, automatic=False) as book:
         contents = [message["content"] for message in book.session("shared").messages()]
