@@ -232,6 +232,16 @@ def test_every_module_says_what_it_is_for() -> None:
     assert silent == []
 
 
+def test_decisions_are_numbered_in_a_row_and_all_in_the_index() -> None:
+    pages = sorted((ROOT / "docs" / "adr").glob("*.md"))
+    assert [page.name[:4] for page in pages] == [f"{number:04}" for number in range(1, len(pages) + 1)]
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert [page.name for page in pages if f"adr/{page.name}" not in index] == []
+    assert [
+        page.name for page in pages if not page.read_text(encoding="utf-8").startswith(f"# {page.name[:4]}. ")
+    ] == []
+
+
 def test_nothing_names_this_machine() -> None:
     """Paths of the workshop have no place in what is shipped."""
     shipped = [
