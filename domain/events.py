@@ -29,7 +29,8 @@ from .message import JSON, Trust
 class Frozen(BaseModel):
     """A stored value: immutable, nothing unknown taken in silently."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Of some sixty classes a process uses a few: each is built when it is first used.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 @dataclass(frozen=True, slots=True)

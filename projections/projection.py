@@ -33,7 +33,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from sqlalchemy import BigInteger, Connection, Integer, MetaData, Table
-from sqlalchemy.dialects import postgresql, sqlite
 
 from ..domain.events import Event, LoggedEvent
 
@@ -89,8 +88,19 @@ def upsert(table: Table, connection: Connection, *, add: Iterable[str] = ()) -> 
     return made[key]
 
 
+def inserter(dialect: str) -> Any:
+    """The ``insert`` of a dialect, which knows ON CONFLICT. Only the one in use is loaded: the other takes its time."""
+    if dialect == "sqlite":
+        from sqlalchemy.dialects.sqlite import insert
+
+        return insert
+    from sqlalchemy.dialects import postgresql
+
+    return postgresql.insert
+
+
 def _upsert(table: Table, dialect: str, added: frozenset[str]) -> Any:
-    insert: Any = (sqlite if dialect == "sqlite" else postgresql).insert(table)
+    insert: Any = inserter(dialect)(table)
     keys = list(table.primary_key.columns)
     changed = {
         column.name: (column + insert.excluded[column.name]) if column.name in added else insert.excluded[column.name]

@@ -10,7 +10,6 @@ from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Connection
-from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from ...domain.chain import GENESIS, next_chain
@@ -79,8 +78,7 @@ def _create(connection: Connection) -> None:
             "createdb --encoding=UTF8 --template=template0",
             code="store_not_utf8",
         )
-    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
-    run = connection.exec_driver_sql
+    run, dialect = connection.exec_driver_sql, connection.dialect
     for table in metadata.sorted_tables:
         run(str(CreateTable(table).compile(dialect=dialect)))
         for index in sorted(table.indexes, key=lambda index: str(index.name)):

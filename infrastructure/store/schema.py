@@ -13,8 +13,9 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    Uuid,
 )
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from ...domain.chain import GENESIS
@@ -25,9 +26,9 @@ from .faults import guard
 SCHEMA_VERSION = 1
 
 _big = BigInteger().with_variant(Integer(), "sqlite")
-_uuid = LargeBinary(16).with_variant(postgresql.UUID(as_uuid=True), "postgresql")
+_uuid = LargeBinary(16).with_variant(Uuid(as_uuid=True), "postgresql")
 # Text on SQLite, so that a person can read the log with any SQLite tool; bytes on PostgreSQL.
-_json = Text().with_variant(postgresql.BYTEA(), "postgresql")
+_json = Text().with_variant(LargeBinary(), "postgresql")
 
 metadata = MetaData()
 

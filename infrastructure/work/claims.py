@@ -14,10 +14,10 @@ from typing import Any
 
 from pydantic import ValidationError
 from sqlalchemy import ColumnClause, Connection, delete, literal_column, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from ...domain.catalogue import Owner
 from ...domain.errors import StreamConflict
+from ...projections.projection import inserter
 from ..store.schema import leases
 from .identity import is_dead
 from .runtime import Runtime
@@ -84,7 +84,7 @@ def hold(runtime: Runtime, name: str, decide: Callable[[str, bool], str | None],
     """
     with runtime.log.database.projecting() as connection:
         now, until = _clock(runtime, seconds)
-        insert = (sqlite if runtime.log.database.sqlite else postgresql).insert(leases)
+        insert = inserter(connection.dialect.name)(leases)
         # The row first, so that there is one to lock: two who begin at once come one after the other.
         connection.execute(insert.values(name=name, owner="", fence=1, expires="").on_conflict_do_nothing())
         mine = leases.c.name == name
@@ -116,7 +116,7 @@ def _take(runtime: Runtime, connection: Connection, name: str, seconds: float, a
     owner = runtime.owner.model_dump_json()
     takeable = ["", *([owner] if again else []), *_dead_holder(runtime, connection, name)]
     # One statement decides, so that of two who see the same dead holder only one takes over.
-    insert = (sqlite if runtime.log.database.sqlite else postgresql).insert(leases)
+    insert = inserter(connection.dialect.name)(leases)
     statement = insert.values(name=name, owner=owner, fence=1, expires=until).on_conflict_do_update(
         index_elements=[leases.c.name],
         set_={"owner": owner, "fence": leases.c.fence + 1, "expires": until},
