@@ -185,7 +185,7 @@ def test_an_interrupted_wait_leaves_no_transaction_behind(log: Log, message: Mak
             return super().wait(timeout)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(bounded.threading, "Event", Interrupting)
+        patched.setattr("minutebook.infrastructure.store.bounded.threading.Event", Interrupting)
         with pytest.raises(KeyboardInterrupt):
             projections.catch_up()
     Hanging.AT = set()
