@@ -95,7 +95,7 @@ class Projections:
         for name, bound in self._bound.items():
             if name not in found:
                 self._create(bound)
-            elif found[name].version != bound.version:
+            elif found[name].version != bound.version and not found[name].resting:
                 self.rebuild(name)
 
     def _create(self, bound: Bound) -> None:
@@ -126,7 +126,7 @@ class Projections:
         if self.database.access == "read_only":
             return None
         try:
-            self._catch_up(self._known(name).name)
+            self._catch_up(self._known(name).name, patience=READER_SECONDS)
         except StoreError as error:
             return error
         return None
@@ -197,12 +197,12 @@ class Projections:
             self._steady(connection, bound)
             cursor = cursors.find(connection, name)
             after = 0
+            if cursor is not None and cursor.resting:
+                self._check_whole(bound, cursor, connection)
+                caught_up = True
             if cursor is not None and cursor.version == bound.version:
                 self._check(bound, cursor)
                 after = cursor.position
-                if cursor.resting:
-                    self._check_whole(bound, cursor, connection)
-                    caught_up = True
                 # What others appended since this call is for the next one.
                 if caught_up or self._workers[name].feed.batch(connection, after).end == after:
                     with self._damage(name):
@@ -255,7 +255,9 @@ class Projections:
 
     def _check_whole(self, bound: Bound, cursor: Cursor, connection: Connection) -> None:
         """One that nobody moves is read while nothing of its own is missing: never stale in silence (E6)."""
-        for batch in self._workers[bound.name].feed.batches(connection, cursor.position):
+        feed = self._workers[bound.name].feed
+        start = cursor.position if cursor.version == bound.version else 0
+        for batch in feed.batches(connection, start):
             if batch.events:
                 raise StoreError(
                     f"projection {bound.name!r} is {cursor.status} at position {cursor.position}, and event "
@@ -316,6 +318,7 @@ class Projections:
         """A paused or retired projection goes on where it stood."""
         lifecycle.resume(self, name, by)
         if name in self._bound:
+            self.open()
             self.refresh(name)
         return self._one(name)
 

@@ -235,3 +235,26 @@ def test_a_transient_error_is_no_poison_and_an_error_of_the_store_is_the_callers
     with pytest.raises(StoreError) as caught:
         projections.catch_up()
     assert (caught.value.code, state(projections).status, state(projections).cursor) == ("disk_full", "live", 1)
+
+
+@pytest.mark.usefixtures("on_postgres")
+def test_a_transaction_that_sleeps_is_ended_by_the_server(postgres_url: str, message: MakeMessage) -> None:
+    """A process that is stopped in the middle of a batch must not keep others off the cursor for ever."""
+    asleep, awake = Database(postgres_url), Database(postgres_url, lock_timeout=60)
+    log = Log(awake)
+    projections = Projections(log, [TokenCost])
+    log.append([message(1)])
+    asleep.idle_seconds = 0.3
+
+    def sleep() -> None:
+        with asleep.projecting() as connection:
+            connection.exec_driver_sql("UPDATE cursors SET heartbeat = 'asleep' WHERE name = 'token_cost'")
+            projections.catch_up()
+            connection.exec_driver_sql("SELECT 1")
+
+    with pytest.raises(StoreError) as caught:
+        sleep()
+    assert caught.value.code == "store_unreachable"
+    assert state(projections).lag == 0
+    asleep.close()
+    awake.close()
