@@ -134,7 +134,7 @@ class Follower:
         failpoint("work.kept")
         due = {name for name, worker in share_out(crew, holders).items() if worker == me}
         for name in [name for name in self._lanes if name not in kept or name not in due]:
-            self._give_back(name, lost=name not in kept)
+            self._give_back(name, self._lease / 3, lost=name not in kept)
         for name in sorted(due - self._lanes.keys()):
             claim = claims.take(self._runtime, leasing.PROJECT + name, seconds=self._lease, again=True)
             if claim is not None:
@@ -152,9 +152,10 @@ class Follower:
             return is_dead(owner, now=now, last_seen=now, lease_seconds=1.0) is not None
         return False
 
-    def _give_back(self, name: str, *, lost: bool) -> None:
+    def _give_back(self, name: str, seconds: float, *, lost: bool) -> None:
+        """A lane that does not end in that time is fenced off: its next batch finds the claim gone."""
         lane = self._lanes.pop(name)
-        lane.end(STOP_SECONDS + self._runtime.projections.seconds_max)
+        lane.end(seconds)
         if not lost:
             lane.claim.release()
         self._report({"event": "lost" if lost else "released", "projection": name})
@@ -165,7 +166,7 @@ class Follower:
             lane.leave()
         with suppress(MinutebookError):
             for name in list(self._lanes):
-                self._give_back(name, lost=False)
+                self._give_back(name, STOP_SECONDS + self._runtime.projections.seconds_max, lost=False)
             with self._runtime.log.database.projecting() as connection:
                 leasing.leave(connection, self._runtime.id)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -138,16 +139,22 @@ def test_a_statement_that_does_not_end_is_ended(log: Log, message: MakeMessage) 
     log.append([message(2)])
 
 
-def test_a_projection_that_calls_exit_is_halted_and_the_program_goes_on(log: Log, message: MakeMessage) -> None:
+@pytest.mark.parametrize(
+    ("what", "said"), [(SystemExit(3), "called sys.exit"), (asyncio.CancelledError(), "raised CancelledError")]
+)
+def test_a_projection_that_ends_its_caller_is_halted_and_the_program_goes_on(
+    log: Log, message: MakeMessage, what: BaseException, said: str
+) -> None:
     class Leaving(TokenCost):
         def apply(self, events: Sequence[LoggedEvent], connection: Connection) -> None:
-            raise SystemExit(3)
+            raise what
 
     projections = Projections(log, [Leaving, Context])
     log.append([message(1)])
     projections.catch_up()
     found = state(projections)
-    assert (found.status, found.error) == ("halted", "position 1 (MessageRecorded): Exited: apply called sys.exit")
+    assert (found.status, found.error) == ("halted", f"position 1 (MessageRecorded): Exited: apply {said}")
+    assert state(projections, "context").lag == 0
 
 
 def test_one_that_is_too_slow_for_a_batch_is_brought_up_to_date_in_small_ones(log: Log, message: MakeMessage) -> None:
