@@ -118,7 +118,9 @@ class Minutebook:
         owner = register(new_id("r"))
         try:
             log = Log(store)
-            projections = Projections(log, standard(effective.projections))
+            projections = Projections(
+                log, standard(effective.projections), seconds_max=effective.projection_seconds_max
+            )
             runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact, check)
             book = cls(
                 runtime,

@@ -22,6 +22,10 @@ SPAN = 20_000
 """Positions that a projection of rare events passes over in one step."""
 
 
+UNDECIDED = "undecided"
+"""Names in an error's details the event because of which a projection that ``holds`` cannot say how far it may go."""
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Events to apply after ``start``; the cursor goes to ``end``."""
@@ -103,7 +107,7 @@ class Feed:
             batch = self._next(connection, position, head, BATCH)
             tail.extend(batch.events)
             position = batch.end
-        end = min(self.projection.settled(tail, head), head)
+        end = min(self._decided(tail, head), head)
         if end <= after:
             return Batch(after, after, ())
         ready = [event for event in tail if event.position <= end]
@@ -111,6 +115,35 @@ class Feed:
             ready = ready[:limit]
             end = ready[-1].position
         return Batch(after, end, tuple(ready))
+
+    def _decided(self, tail: list[LoggedEvent], head: int) -> int:
+        try:
+            return self.projection.settled(tail, head)
+        except Exception as error:
+            # The first event without which it would have been decided, found by halving.
+            low, high, cause = 0, len(tail), error
+            while low < high - 1:
+                middle = (low + high) // 2
+                try:
+                    self.projection.settled(tail[:middle], head)
+                except Exception as earlier:
+                    high, cause = middle, earlier
+                else:
+                    low = middle
+            if not tail:
+                raise
+            raise _undecided(self.projection.name, tail[high - 1], cause) from error
+
+    def stands_before(self, connection: Connection, after: int) -> int | None:
+        """The event that a halted projection cannot apply, or decide about; None where it stands before none."""
+        try:
+            batch = self.batch(connection, after, limit=1)
+        except StoreError as error:
+            if UNDECIDED not in error.details:
+                raise
+            position: int = error.details[UNDECIDED].position
+            return position
+        return batch.events[0].position if batch.events else None
 
     def _mine(self, connection: Connection, page: list[LoggedEvent]) -> tuple[LoggedEvent, ...]:
         skipped = self.skipped(connection)
@@ -137,6 +170,17 @@ class Feed:
         statement = select(func.count()).where(position > after, position <= end)
         if connection.execute(statement).scalar_one() != end - after:
             raise _hole(after, self.log.page(connection, after=after, before=end + 1, limit=SPAN))
+
+
+def _undecided(name: str, event: LoggedEvent, cause: Exception) -> StoreError:
+    return StoreError(
+        f"projection {name!r} cannot decide how far it may go, because of event {event.position} ({event.topic}): "
+        f"{cause}; see 'minutebook projections list'",
+        code="projection_halted",
+        projection=name,
+        cause=cause,
+        **{UNDECIDED: event},
+    )
 
 
 def _hole(after: int, page: list[LoggedEvent]) -> StoreError:
