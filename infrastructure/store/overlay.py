@@ -25,7 +25,7 @@ COPY = 5_000
 @contextmanager
 def scratch(bound: Bound, *, spill: bool = False) -> Iterator[tuple[Bound, Connection]]:
     """A private database that holds the empty tables of the projection."""
-    copy = bind(bound.projection)
+    copy = bind(bound)
     # An empty name is SQLite's private temporary file: it stays in memory until it grows, and is gone when closed.
     engine = create_engine(
         "sqlite://",
@@ -70,7 +70,7 @@ def fold(
         events = [event for event in batch.events if event.position not in without]
         try:
             if events:
-                copy.projection.apply(events, target)
+                copy.apply(events, target)
         except Exception as error:
             raise StoreError(
                 f"projection {copy.name!r} cannot be computed between positions {batch.start} and {batch.end}: "

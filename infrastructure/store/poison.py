@@ -41,7 +41,7 @@ def retry(engine: Projections, bound: Bound) -> None:
             with engine.database.projecting() as connection:
                 taken = connection.execute(delete(parked).where(*here)).rowcount
                 if taken and position not in skipped:
-                    bound.projection.apply([events[position]], connection)
+                    bound.apply([events[position]], connection)
         except Exception as error:
             # Whatever it is, it is said in the row, and the later events of the stream go on waiting.
             stuck.add(stream)

@@ -69,7 +69,7 @@ def _begin(engine: Projections, bound: Bound) -> tuple[int, Bound]:
         one_builder(connection)
         live = cursors.find(connection, bound.name, lock=True)
         generation = 0 if live is None else live.generation
-        shadow = bind(bound.projection, suffix=f"__g{generation + 1}")
+        shadow = bind(bound, suffix=f"__g{generation + 1}")
         found = cursors.find(connection, bound.name + BUILDING, lock=True)
         if found is not None:
             usable = (

@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from ...domain.errors import InputError, StoreError
 from ...projections.projection import Projection
 from . import cursors, overlay, poison
-from .binding import Bound, bind, create, drop, one_builder
+from .binding import Bound, apart, bind, create, drop, one_builder
 from .comparison import ProjectionReport, compare
 from .cursors import BUILDING, Cursor
 from .dump import dump_hash
@@ -66,12 +66,7 @@ class Projections:
         self.log = log
         self.database = log.database
         self.clock = clock
-        self._bound: dict[str, Bound] = {}
-        for projection in projections:
-            bound = bind(projection)
-            if bound.name in self._bound:
-                raise InputError(f"two projections are named {bound.name!r}; rename one", code="bad_projection")
-            self._bound[bound.name] = bound
+        self._bound: dict[str, Bound] = apart(bind(projection) for projection in projections)
         self._workers = {name: Worker(self.database, log, bound, clock) for name, bound in self._bound.items()}
         if self.database.access == "write":
             self.open()

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, insert, select
 from ...domain.errors import StoreError
 from . import cursors
 from .binding import Bound
+from .confinement import BrokeOut
 from .cursors import Cursor
 from .database import Database
 from .feed import BATCH, Batch, Feed
@@ -95,6 +96,8 @@ class Worker:
                 return self.step(connection, cursor, batch)
         except Overtaken:
             raise
+        except BrokeOut as error:
+            return self._broken(cursor, error)
         except Exception as error:
             if isinstance(error, StoreError) and error.code in ENVIRONMENT:
                 raise
@@ -113,10 +116,18 @@ class Worker:
             raise Overtaken
         events = self._unparked(connection, batch) if self.bound.projection.parks else batch.events
         if events:
-            self.bound.projection.apply(events, connection)
+            self.bound.apply(events, connection)
         return replace(cursor, position=batch.end, status=status, error=None, heartbeat=now)
 
     # --- poison
+
+    def _broken(self, cursor: Cursor, error: BrokeOut) -> Cursor:
+        # What the plug-in committed cannot be taken back: whoever has the rows now is halted, wherever it stands.
+        now = self._now()
+        with self.database.projecting() as connection:
+            found = cursors.find(connection, self.name, lock=True) or cursor
+            cursors.halt(connection, found, error.message, now)
+        return replace(found, status="halted", error=error.message, heartbeat=now)
 
     def _poisoned(self, cursor: Cursor, batch: Batch, error: Exception) -> Cursor:
         if not batch.events:
