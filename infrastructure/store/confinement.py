@@ -8,10 +8,11 @@ not malice: a plug-in is code that runs with the rights of its process, and a dr
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any
 
 from sqlalchemy import Connection, event
 from sqlalchemy.exc import SQLAlchemyError
@@ -65,8 +66,15 @@ def confined(connection: Connection, name: str, own: tuple[str, ...], foreign: f
         if wrong:
             raise StoreError(f"projection {name!r} {wrong}", code=MISBEHAVED)
 
+    here = threading.get_ident()
+
     def refused(what: str) -> Any:
-        def refuse(*arguments: Any, **named: Any) -> NoReturn:
+        original = getattr(connection, what)
+
+        def refuse(*arguments: Any, **named: Any) -> Any:
+            if threading.get_ident() != here:
+                # The engine itself, which takes the connection away from one that does not return.
+                return original(*arguments, **named)
             raise StoreError(
                 f"projection {name!r} called {what}() on its connection; leave that out of 'apply': rows and cursor "
                 "change in one transaction, which the engine ends",

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from ...domain.errors import InputError, StoreError
+from ...domain.errors import InputError, MinutebookError, StoreError
 from ...projections.projection import Projection
 from . import cursors, overlay, poison
 from .binding import Bound, apart, bind, create, drop, one_builder
@@ -67,6 +67,10 @@ class Projections:
         self.database = log.database
         self.clock = clock
         self._bound: dict[str, Bound] = apart(bind(projection) for projection in projections)
+        self.failed: dict[str, MinutebookError] = {}
+        """Plug-ins that are wanted and not loaded, each with the reason: asking for one raises it (E5)."""
+        self.origins: dict[str, tuple[str, str, int]] = {}
+        """Package, release and version of the code of each plug-in that is loaded."""
         self._workers = {name: Worker(self.database, log, bound, clock) for name, bound in self._bound.items()}
         if self.database.access == "write":
             self.open()
@@ -79,11 +83,31 @@ class Projections:
         """Makes the tables of new projections, and rebuilds those whose version is another than the stored one."""
         with self.database.reading() as connection:
             found = {cursor.name: cursor for cursor in cursors.every(connection)}
-        for name, bound in self._bound.items():
-            if name not in found:
-                self._create(bound)
-            elif found[name].version != bound.version:
-                self.rebuild(name)
+        for name, bound in list(self._bound.items()):
+            try:
+                self._open(bound, found.get(name))
+            except MinutebookError as error:
+                if not bound.plug_in:
+                    raise
+                # It keeps nobody else from working; asking for it says why.
+                self.failed[name] = error
+                del self._bound[name], self._workers[name]
+
+    def _open(self, bound: Bound, cursor: Cursor | None) -> None:
+        if cursor is None:
+            self._create(bound)
+        elif cursor.version != bound.version and (not bound.plug_in or self.near(bound.name, 0)):
+            self.rebuild(bound.name)
+
+    def near(self, name: str, position: int | None = None) -> bool:
+        """Whether a projection (or one that stands at ``position``) is so near to the head that a look brings it up.
+
+        A plug-in that is far behind is brought up by who asks for it: nobody else waits for its back-fill.
+        """
+        with self.database.reading() as connection:
+            cursor = cursors.find(connection, name)
+            at = (cursor.position if cursor else 0) if position is None else position
+            return not self._known(name).plug_in or self.log.head(connection).position - at <= CLOSE_LAG_MAX
 
     def _create(self, bound: Bound) -> None:
         with self.database.projecting() as connection:
@@ -346,6 +370,8 @@ class Projections:
 
     def _known(self, name: str) -> Bound:
         bound = self._bound.get(name)
+        if name in self.failed:
+            raise self.failed[name]
         if bound is None:
             raise InputError(
                 f"there is no projection {name!r}; loaded are {', '.join(self._bound) or 'none'}",

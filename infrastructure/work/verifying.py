@@ -25,6 +25,10 @@ def verify(runtime: Runtime, publisher: Publisher) -> dict[str, Any]:
         )
     ]
     checks.extend(_projection(runtime, name) for name in runtime.projections.names)
+    checks.extend(
+        _check(f"projection {name}", False, f"not loaded: {error.code}: {error.message}")
+        for name, error in runtime.projections.failed.items()
+    )
     checks.append(_unprojected(runtime))
     checks.append(_safely("memory_file_on_disk", lambda: _file(publisher)))
     return {
