@@ -495,7 +495,10 @@ class DriftDetected(Event):
 
 @topic
 class ProjectionSkipped(Event):
-    """A person let a projection pass over an event that it cannot apply; ``verify`` keeps naming it (E6)."""
+    """A person let a projection pass over an event that it cannot apply; ``verify`` keeps naming it (E6).
+
+    Payload ``{"reason": text}``, where one was given.
+    """
 
     TOPIC: ClassVar[str] = "ProjectionSkipped"
     projection: str
@@ -523,3 +526,39 @@ class ProjectionDisabled(Event):
 
     TOPIC: ClassVar[str] = "ProjectionDisabled"
     projection: str
+
+
+@topic
+class ProjectionPaused(Event):
+    """A person holds a projection at ``position`` until it is resumed. Payload ``{"reason": text}``."""
+
+    TOPIC: ClassVar[str] = "ProjectionPaused"
+    projection: str
+    position: int
+
+
+@topic
+class ProjectionRetired(Event):
+    """A person took a projection out of service at ``position``; its rows stay. Payload ``{"reason": text}``."""
+
+    TOPIC: ClassVar[str] = "ProjectionRetired"
+    projection: str
+    position: int
+
+
+@topic
+class ProjectionResumed(Event):
+    """A paused or retired projection goes on from ``position``. Payload ``{"reason": text}``."""
+
+    TOPIC: ClassVar[str] = "ProjectionResumed"
+    projection: str
+    position: int
+
+
+@topic
+class ProjectionDropped(Event):
+    """The tables and the cursor of a projection were removed (E5). Payload ``{"reason": text}``."""
+
+    TOPIC: ClassVar[str] = "ProjectionDropped"
+    projection: str
+    position: int

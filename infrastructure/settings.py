@@ -133,6 +133,12 @@ class Settings(BaseModel):
     projections: tuple[str, ...] = Field(
         default=(), description="Plug-in projections to load, by entry-point name (E5)."
     )
+    projection_seconds_max: float = Field(
+        default=2.0,
+        gt=0,
+        description="How long a plug-in projection may take for one event before it counts as halted (E6); on SQLite "
+        "keep it below lock_timeout_seconds, for nobody appends meanwhile.",
+    )
 
     @field_validator("memory_path")
     @classmethod

@@ -86,7 +86,7 @@ def projections_of(log: Log, settings: Settings) -> Projections:
     names, workspace = settings.projections, settings.workspace_id
     withheld = plugging.withheld(log, workspace, names, reader=log.database.access != "write")
     loaded = load(names, withheld)
-    engine = Projections(log, loaded.projections)
+    engine = Projections(log, loaded.projections, seconds_max=settings.projection_seconds_max)
     engine.failed.update(loaded.failed)
     for each in loaded.projections:
         if each.name in loaded.offers and each.name not in engine.failed:

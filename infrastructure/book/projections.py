@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from ...domain.whole_numbers import whole_number
 from ..store import past
+from ..store.runner import By
 from ..work import looking, moments, verifying
 from ..work.moments import Moment
 from ..work.publisher import Publisher
@@ -29,7 +30,11 @@ class ProjectionsFace:
         self._publisher = publisher
 
     def list(self) -> Answers:
-        """``name``, ``version``, ``cursor``, ``head``, ``lag``, ``status``, ``error`` of each."""
+        """``name``, ``version``, ``cursor``, ``head``, ``lag``, ``lag_seconds``, ``status``, ``error`` and more.
+
+        ``status`` is ``building``, ``live``, ``paused``, ``halted`` or ``retired``; ``note`` says why where that is not
+        plain. ``lag_seconds`` is the age of the oldest event not yet applied, by the clock of the store.
+        """
         return [Answer(row) for row in looking.projections(self._runtime)]
 
     def rebuild(self, *names: str) -> Answers:
@@ -75,16 +80,53 @@ class ProjectionsFace:
         return Answer({"name": name, "version": projection.version, "position": position, "tables": tables})
 
     def retry(self, name: str) -> Answer:
-        """Lets a halted projection try again."""
+        """Lets a halted projection try again, and applies what it parked, in order."""
         self._runtime.require_writing("a retry")
         self._runtime.projections.retry(name)
         return self._row(name)
 
-    def skip(self, name: str) -> Answer:
-        """Passes over the event that halted a projection; the skip is an event (E6)."""
+    def skip(self, name: str, reason: str = "") -> Answer:
+        """Passes over the event that halted a projection, or the first that it parked; the skip is an event (E6).
+
+        Raises StoreError ``nothing_to_skip``.
+        """
         self._runtime.require_writing("a skip")
-        self._runtime.projections.skip(name)
+        self._runtime.projections.skip(name, self._by(reason))
         return self._row(name)
+
+    def pause(self, name: str, reason: str = "") -> Answer:
+        """Holds a projection where it stands; an event says so. As soon as one is missing from it, its readers are
+        refused with ``projection_paused``, and never given a stale answer."""
+        self._runtime.require_writing("a pause")
+        self._runtime.projections.pause(name, self._by(reason))
+        return self._row(name)
+
+    def resume(self, name: str, reason: str = "") -> Answer:
+        """A paused or retired projection goes on where it stood; an event says so."""
+        self._runtime.require_writing("a resumption")
+        self._runtime.projections.resume(name, self._by(reason))
+        return self._row(name)
+
+    def retire(self, name: str, reason: str = "") -> Answer:
+        """Takes a plug-in out of service wherever it is loaded; its rows stay until they are dropped.
+
+        Raises StoreError ``projection_needed`` for a built-in one.
+        """
+        self._runtime.require_writing("a retirement")
+        self._runtime.projections.retire(name, self._by(reason))
+        return self._row(name)
+
+    def drop(self, name: str, reason: str = "") -> Answer:
+        """Removes the tables and the cursor of a projection that the settings no longer load (E5).
+
+        Raises StoreError ``projection_loaded``, ``projection_in_use``, InputError ``unknown_projection``.
+        """
+        self._runtime.require_writing("a drop")
+        self._runtime.projections.drop(name, self._by(reason))
+        return Answer({"name": name, "status": "dropped"})
+
+    def _by(self, reason: str) -> By:
+        return By("person", reason, self._runtime.workspace)
 
     def _row(self, name: str) -> Answer:
         return next(row for row in self.list() if row["name"] == name)

@@ -18,14 +18,12 @@ from sqlalchemy.sql import quoted_name
 from ...domain.errors import InputError, MinutebookError
 from ...domain.events import LoggedEvent
 from ...projections.projection import Projection
+from .bounded import is_foreign
 from .confinement import confined
 from .declared import THE_LOGS, check_class, check_tables
 
 TABLES_LOCK = 0x6D626F6B_0002
 """The advisory lock of whoever makes tables of projections; the log's own schema has another."""
-
-_OURS = Projection.__module__.rpartition(".")[0] + "."
-"""Where the projections that are built in come from; every other is a plug-in's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ class Bound:
     @property
     def plug_in(self) -> bool:
         """Written by somebody else: it is confined to its own tables."""
-        return not type(self.projection).__module__.startswith(_OURS)
+        return is_foreign(self.projection)
 
     def apply(self, events: Sequence[LoggedEvent], connection: Connection) -> None:
         """The projection's ``apply``, in the transaction that ``connection`` has open.

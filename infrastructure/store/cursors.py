@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection, Update, bindparam, delete, insert, select, update
 
@@ -14,6 +14,12 @@ from .schema import cursors
 
 BUILDING = "@building"
 """Ends the name under which the cursor of a shadow generation stands."""
+
+Standing = Literal["building", "live", "paused", "halted", "retired"]
+"""building: on the way to the head for the first time. live: follows the log. paused: a person holds it where it is.
+halted: stands before an event that it cannot apply. retired: nobody moves it any more, its rows wait to be dropped."""
+
+STANDINGS: tuple[str, ...] = get_args(Standing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,11 @@ class Cursor:
     @property
     def halted(self) -> bool:
         return self.status == "halted"
+
+    @property
+    def resting(self) -> bool:
+        """Whether a person took it out of the engine's hands."""
+        return self.status in ("paused", "retired")
 
 
 def find(connection: Connection, name: str, *, lock: bool = False) -> Cursor | None:
@@ -69,12 +80,22 @@ def start(
 
 
 def move(connection: Connection, cursor: Cursor, to: int, heartbeat: str, *, status: str = "live") -> bool:
-    """Moves the cursor if nobody else did: False means roll back and read again."""
+    """Moves the cursor if nobody else did, nor paused it meanwhile: False means roll back and read again."""
     return _update(connection, cursor, position=to, status=status, error=None, heartbeat=heartbeat)
 
 
 def halt(connection: Connection, cursor: Cursor, error: str, heartbeat: str) -> bool:
     return _update(connection, cursor, status="halted", error=error, heartbeat=heartbeat)
+
+
+def place(connection: Connection, cursor: Cursor, status: Standing) -> bool:
+    """Gives the projection another standing, if nobody else moved it meanwhile."""
+    return _update(connection, cursor, status=status, error=None)
+
+
+def beat(connection: Connection, names: Iterable[str], heartbeat: str) -> None:
+    """A sign of life for projections that have nothing to do."""
+    connection.execute(update(cursors).where(cursors.c.name.in_(list(names))).values(heartbeat=heartbeat))
 
 
 def _update(connection: Connection, cursor: Cursor, **values: Any) -> bool:
@@ -83,7 +104,7 @@ def _update(connection: Connection, cursor: Cursor, **values: Any) -> bool:
     return connection.execute(_step(tuple(values)), values | held).rowcount == 1
 
 
-_HELD = ("name", "position", "generation", "version")
+_HELD = ("name", "position", "generation", "version", "status")
 
 
 @cache

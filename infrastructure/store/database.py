@@ -33,6 +33,9 @@ Access = Literal["write", "look", "read_only"]
 # An acknowledged event survives power loss also where the server's default says otherwise.
 _DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 
+IDLE_SECONDS = 60.0
+"""How long a server lets a transaction of a projection do nothing, at least."""
+
 _LIVE: weakref.WeakSet[Database] = weakref.WeakSet()
 
 
@@ -43,6 +46,7 @@ class Database:
         self.url = database_url(url)
         self.access: Access = access
         self.lock_timeout = lock_timeout
+        self.idle_seconds = IDLE_SECONDS
         self.sqlite = self.url.get_backend_name() == "sqlite"
         self.path = self._sqlite_path()
         self.absent = self.path is not None and not is_file(self.path)
@@ -120,16 +124,35 @@ class Database:
             yield connection
 
     @contextmanager
-    def projecting(self) -> Iterator[Connection]:
-        """A transaction for projection rows and cursors; commits at the end, rolls back on an exception."""
+    def projecting(self, patience: float | None = None) -> Iterator[Connection]:
+        """A transaction for projection rows and cursors; commits at the end, rolls back on an exception.
+
+        ``patience``: seconds to wait for locks, where it is to be less than ``lock_timeout``.
+        """
         with guard(), self._viewing() as connection:
             if self.sqlite:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                self._begin(connection, patience)
             else:
-                # The rows can be made again from the log: their commit need not wait for the disk.
-                connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+                # The rows can be made again from the log: their commit need not wait for the disk. Who is stopped in
+                # the middle (SIGSTOP, a dead network) must not keep others off the cursor for ever.
+                connection.exec_driver_sql(
+                    "SET LOCAL synchronous_commit = off; "
+                    f"SET LOCAL idle_in_transaction_session_timeout = {int(self.idle_seconds * 1000)}"
+                )
+                if patience is not None and patience < self.lock_timeout:
+                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(patience * 1000))}")
             yield connection
             connection.commit()
+
+    def _begin(self, connection: Connection, patience: float | None) -> None:
+        if patience is None or patience >= self.lock_timeout:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            return
+        connection.exec_driver_sql(f"PRAGMA busy_timeout={int(patience * 1000)}")
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        finally:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={int(self.lock_timeout * 1000)}")
 
     @contextmanager
     def _viewing(self) -> Iterator[Connection]:

@@ -4,53 +4,80 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import ColumnElement, delete, func, select, update
 
 from ...domain.catalogue import ProjectionSkipped
 from ...domain.errors import StoreError
 from ...domain.events import Envelope
 from ...domain.streams import projection_stream
-from . import cursors
+from . import bounded, cursors
 from .binding import Bound
-from .schema import cursors as cursors_table
+from .lifecycle import By
 from .schema import parked
+from .worker import ENVIRONMENT, said
 
 if TYPE_CHECKING:
     from .runner import Projections
 
 
 def retry(engine: Projections, bound: Bound) -> None:
-    """A halted projection is live again; what it parked is applied, each event in a transaction of its own."""
+    """A halted projection is live again; what it parked is applied in order, each event in a transaction of its own.
+
+    One that still cannot be applied goes on waiting, with all later ones of its stream. Raises StoreError for what is
+    no fault of an event: what was applied before stays so, and the rest waits.
+    """
     with engine.database.projecting() as connection:
-        connection.execute(
-            update(cursors_table)
-            .where(cursors_table.c.name == bound.name, cursors_table.c.status == "halted")
-            .values(status="live", error=None)
-        )
-    with engine.database.reading() as connection:
-        skipped = engine.skipped(bound.name, connection)
-        statement = select(parked.c.position, parked.c.stream).where(parked.c.projection == bound.name)
-        waiting = [(row.position, row.stream) for row in connection.execute(statement.order_by(parked.c.position))]
-        events = engine.log.at([position for position, _ in waiting], connection)
+        cursor = cursors.find(connection, bound.name, lock=True)
+        if cursor is not None and cursor.halted:
+            cursors.place(connection, cursor, "building")
     stuck: set[str] = set()
-    for position, stream in waiting:
-        if stream in stuck:
-            continue
-        here = (parked.c.projection == bound.name, parked.c.position == position)
+    while (waiting := _next(engine, bound, stuck)) is not None:
+        position, stream = waiting
         try:
-            with engine.database.projecting() as connection:
-                taken = connection.execute(delete(parked).where(*here)).rowcount
-                if taken and position not in skipped:
-                    bound.apply([events[position]], connection)
+            _unpark(engine, bound, position)
         except Exception as error:
+            if isinstance(error, StoreError) and error.code in ENVIRONMENT:
+                raise
             # Whatever it is, it is said in the row, and the later events of the stream go on waiting.
             stuck.add(stream)
-            text = f"position {position} ({events[position].topic}): {type(error).__name__}: {error}"[:1_000]
             with engine.database.projecting() as connection:
-                connection.execute(update(parked).where(*here).values(error=text))
+                text = said(engine.log.at([position], connection)[position], error)
+                connection.execute(update(parked).where(*_row(bound, position)).values(error=text))
 
 
-def skip(engine: Projections, bound: Bound, *, reason: str, actor: str, workspace: str) -> None:
+def _next(engine: Projections, bound: Bound, stuck: set[str]) -> tuple[int, str] | None:
+    """The first parked event whose stream is not stuck; asked anew, since a worker may park more meanwhile."""
+    with engine.database.reading() as connection:
+        statement = select(parked.c.position, parked.c.stream).where(parked.c.projection == bound.name)
+        for row in connection.execute(statement.order_by(parked.c.position)):
+            if row.stream not in stuck:
+                return row.position, row.stream
+    return None
+
+
+def _unpark(engine: Projections, bound: Bound, position: int) -> None:
+    with engine.database.projecting() as connection:
+        # The cursor's row keeps a worker from looking at the stream while this event leaves it.
+        cursors.find(connection, bound.name, lock=True)
+        taken = connection.execute(delete(parked).where(*_row(bound, position))).rowcount
+        if not taken or position in engine.skipped(bound.name, connection):
+            return
+        event = engine.log.at([position], connection).get(position)
+        if event is None:
+            raise StoreError(
+                f"event {position} is missing from the log: it was deleted, or the file is damaged; run 'minutebook "
+                "verify' and restore a backup",
+                code="log_hole",
+                position=position,
+            )
+        bounded.apply(bound, [event], connection, engine.seconds_max)
+
+
+def _row(bound: Bound, position: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    return parked.c.projection == bound.name, parked.c.position == position
+
+
+def skip(engine: Projections, bound: Bound, by: By) -> None:
     """Appends the event that lets the projection pass over what it stands at. Raises StoreError ``nothing_to_skip``."""
     with engine.database.reading() as connection:
         cursor = cursors.find(connection, bound.name)
@@ -68,7 +95,7 @@ def skip(engine: Projections, bound: Bound, *, reason: str, actor: str, workspac
     event = ProjectionSkipped(
         projection=bound.name,
         position=position,
-        reason=reason,
-        envelope=Envelope(stream, version + 1, workspace, engine.clock(), actor),
+        envelope=Envelope(stream, version + 1, by.workspace, engine.clock(), by.actor),
+        payload=by.payload(),
     )
     engine.log.append([event], expects=[(stream, version)])

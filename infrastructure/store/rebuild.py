@@ -40,7 +40,9 @@ def rebuild(engine: Projections, bound: Bound, progress: Progress | None = None)
     it was unusable itself.
     """
     started, shadow = _begin(engine, bound)
-    worker = Worker(engine.database, engine.log, shadow, engine.clock, name=bound.name + BUILDING)
+    worker = Worker(
+        engine.database, engine.log, shadow, engine.clock, name=bound.name + BUILDING, seconds_max=engine.seconds_max
+    )
     watch = None if progress is None else lambda position, head: progress(bound.name, position, head)
     for _ in range(1_000):
         cursor = worker.catch_up(until_lag=NEAR, progress=watch)
@@ -161,7 +163,7 @@ def _exchange(connection: Connection, bound: Bound, worker: Worker, live: Cursor
         .where(cursors_table.c.name == worker.name)
         .values(
             name=bound.name,
-            status="halted" if cursor.halted else "live",
+            status="halted" if cursor.halted else "live" if live is None or not live.resting else live.status,
             tables=json.dumps(bound.table_names),
         )
     )

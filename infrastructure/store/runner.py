@@ -4,52 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from ...domain.errors import InputError, MinutebookError, StoreError
 from ...projections.projection import Projection
-from . import cursors, overlay, poison
-from .binding import Bound, apart, bind, create, drop, one_builder
+from . import bounded, cursors, lifecycle, overlay, poison
+from .binding import Bound, apart, bind, create, one_builder
 from .comparison import ProjectionReport, compare
-from .cursors import BUILDING, Cursor
+from .cursors import Cursor
 from .dump import dump_hash
 from .feed import Feed
+from .lifecycle import By
 from .log import Log
 from .mapper import timestamp
 from .rebuild import Progress, rebuild
-from .schema import parked
-from .worker import Clock, Overtaken, Worker
+from .standing import Status, statuses
+from .worker import Clock, Fence, Overtaken, Worker
+
+__all__ = ["By", "Projections", "Status"]
 
 CANNOT_WRITE = frozenset(
     {"store_locked", "store_read_only", "read_only", "store_unwritable", "store_forbidden", "disk_full"}
 )
 """A reader goes on without writing after these, and folds the tail in memory (M2)."""
 
+READER_SECONDS = 1.0
+"""How long a reader waits for a lock before it folds what is missing in memory: longer than any transaction of ours
+that is in order."""
+
 CLOSE_LAG_MAX = 5_000
 """Events that a closing book still brings into its projections: a fraction of a second."""
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
-    """How one projection stands; ``lag`` counts events after its cursor, ``parked`` what it put aside."""
-
-    name: str
-    version: int
-    cursor: int
-    head: int
-    lag: int
-    status: str
-    error: str | None
-    heartbeat: str | None
-    generation: int
-    parked: tuple[int, ...] = ()
-    skipped: tuple[int, ...] = ()
-    building: int | None = None
+NOBODY = By()
 
 
 class Projections:
@@ -61,8 +52,12 @@ class Projections:
         projections: Iterable[Projection | type[Projection]],
         *,
         clock: Clock = lambda: datetime.now(UTC),
+        seconds_max: float = bounded.SECONDS_MAX,
     ) -> None:
-        """Binds the projections. Raises InputError ``bad_projection``. With access ``write``, opens them too."""
+        """Binds the projections. Raises InputError ``bad_projection``. With access ``write``, opens them too.
+
+        ``seconds_max``: what ``apply`` of a plug-in may take for one event.
+        """
         self.log = log
         self.database = log.database
         self.clock = clock
@@ -71,13 +66,26 @@ class Projections:
         """Plug-ins that are wanted and not loaded, each with the reason: asking for one raises it (E5)."""
         self.origins: dict[str, tuple[str, str, int]] = {}
         """Package, release and version of the code of each plug-in that is loaded."""
-        self._workers = {name: Worker(self.database, log, bound, clock) for name, bound in self._bound.items()}
+        self.seconds_max = seconds_max
+        self.database.idle_seconds = max(self.database.idle_seconds, 2 * seconds_max)
+        self._workers = {name: self._worker(bound) for name, bound in self._bound.items()}
         if self.database.access == "write":
             self.open()
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._bound)
+
+    def bound(self, name: str) -> Bound | None:
+        """The projection that is loaded under a name."""
+        return self._bound.get(name)
+
+    def cursor(self, name: str, connection: Connection) -> Cursor | None:
+        """Where a projection stands, as stored."""
+        return cursors.find(connection, name)
+
+    def _worker(self, bound: Bound) -> Worker:
+        return Worker(self.database, self.log, bound, self.clock, seconds_max=self.seconds_max)
 
     def open(self) -> None:
         """Makes the tables of new projections, and rebuilds those whose version is another than the stored one."""
@@ -142,6 +150,10 @@ class Projections:
             return error
         return None
 
+    def follow(self, name: str, fence: Fence) -> Cursor:
+        """Brings one projection up to date for as long as ``fence`` lets it. Raises as ``catch_up``."""
+        return self._catch_up(self._known(name).name, fence=fence)
+
     def settle(self) -> None:
         """Leaves the projections up to date, unless much is missing: the next reader should not have to pay."""
         try:
@@ -152,11 +164,12 @@ class Projections:
             if 0 < row.lag <= CLOSE_LAG_MAX:
                 self.refresh(row.name)
 
-    def _catch_up(self, name: str) -> Cursor:
-        cursor = self._workers[name].catch_up()
+    def _catch_up(self, name: str, *, patience: float | None = None, fence: Fence | None = None) -> Cursor:
+        worker = self._workers[name]
+        cursor = worker.catch_up(patience=patience, fence=fence)
         if cursor is None:
             self._create(self._bound[name])
-            cursor = self._workers[name].catch_up()
+            cursor = worker.catch_up(patience=patience, fence=fence)
         assert cursor is not None
         return cursor
 
@@ -174,6 +187,9 @@ class Projections:
             create(connection, bound)
             cursor = cursors.start(connection, name, bound.version, 1, bound.table_names, self.now())
         self._check(bound, cursor)
+        if cursor.resting:
+            self._check_whole(bound, cursor, connection)
+            return cursor.position
         while (batch := worker.feed.batch(connection, cursor.position)).end != cursor.position:
             try:
                 cursor = worker.step(connection, cursor, batch)
@@ -199,6 +215,9 @@ class Projections:
             if cursor is not None and cursor.version == bound.version:
                 self._check(bound, cursor)
                 after = cursor.position
+                if cursor.resting:
+                    self._check_whole(bound, cursor, connection)
+                    caught_up = True
                 # What others appended since this call is for the next one.
                 if caught_up or self._workers[name].feed.batch(connection, after).end == after:
                     with self._damage(name):
@@ -216,7 +235,7 @@ class Projections:
         if self.database.access == "read_only":
             return False
         try:
-            self._catch_up(name)
+            self._catch_up(name, patience=READER_SECONDS)
         except StoreError as error:
             if error.code not in CANNOT_WRITE:
                 raise
@@ -249,6 +268,17 @@ class Projections:
                 code="projection_changed",
             )
 
+    def _check_whole(self, bound: Bound, cursor: Cursor, connection: Connection) -> None:
+        """One that nobody moves is read while nothing of its own is missing: never stale in silence (E6)."""
+        for batch in self._workers[bound.name].feed.batches(connection, cursor.position):
+            if batch.events:
+                raise StoreError(
+                    f"projection {bound.name!r} is {cursor.status} at position {cursor.position}, and event "
+                    f"{batch.events[0].position} is missing from it; run 'minutebook projections resume {bound.name}'",
+                    code="projection_paused" if cursor.status == "paused" else "projection_retired",
+                    projection=bound.name,
+                )
+
     @contextmanager
     def _damage(self, name: str) -> Iterator[None]:
         try:
@@ -266,45 +296,8 @@ class Projections:
     # --- status, retry, skip
 
     def status(self) -> list[Status]:
-        """One row per projection, known or only stored, against the head of the log."""
-        with self.database.reading() as connection:
-            head = self.log.head(connection).position
-            found = {cursor.name: cursor for cursor in cursors.every(connection)}
-            aside: dict[str, list[int]] = {}
-            for aside_row in connection.execute(select(parked).order_by(parked.c.position)):
-                aside.setdefault(aside_row.projection, []).append(aside_row.position)
-            rows: list[Status] = []
-            for name in [*self._bound, *(other for other in found if other not in self._bound)]:
-                if name.endswith(BUILDING):
-                    continue
-                shadow = found.get(name + BUILDING)
-                skipped = self.skipped(name, connection)
-                row = self._status(name, found.get(name), head, tuple(aside.get(name, ())), skipped, shadow)
-                rows.append(row)
-        return rows
-
-    def _status(
-        self,
-        name: str,
-        cursor: Cursor | None,
-        head: int,
-        aside: tuple[int, ...],
-        skipped: tuple[int, ...],
-        shadow: Cursor | None,
-    ) -> Status:
-        building = None if shadow is None else shadow.position
-        if cursor is None:
-            version = self._bound[name].version
-            return Status(name, version, 0, head, head, "new", None, None, 0, aside, skipped, building)
-        status = cursor.status
-        if name not in self._bound:
-            status = "not loaded"
-        elif cursor.version != self._bound[name].version:
-            status = "outdated"
-        return Status(
-            name, cursor.version, cursor.position, head, head - cursor.position, status, cursor.error,
-            cursor.heartbeat, cursor.generation, aside, skipped, building,
-        )  # fmt: skip
+        """One row per projection, loaded or only stored, against the head of the log."""
+        return statuses(self)
 
     def feed(self, name: str) -> Feed:
         """The events that a projection is given."""
@@ -321,13 +314,37 @@ class Projections:
         self._catch_up(name)
         return self._one(name)
 
-    def skip(self, name: str, *, reason: str = "", actor: str = "person", workspace: str = "") -> Status:
+    def skip(self, name: str, by: By = NOBODY) -> Status:
         """Passes over the event at which the projection halted, or the first that it parked; the log says so (E6).
 
         Raises StoreError ``nothing_to_skip``.
         """
-        poison.skip(self, self._known(name), reason=reason, actor=actor, workspace=workspace)
+        poison.skip(self, self._known(name), by)
         return self.retry(name)
+
+    def pause(self, name: str, by: By = NOBODY) -> Status:
+        """Nobody moves the projection until it is resumed; readers are refused as soon as an event is missing."""
+        lifecycle.pause(self, name, by)
+        return self._one(name)
+
+    def resume(self, name: str, by: By = NOBODY) -> Status:
+        """A paused or retired projection goes on where it stood."""
+        lifecycle.resume(self, name, by)
+        if name in self._bound:
+            self.refresh(name)
+        return self._one(name)
+
+    def retire(self, name: str, by: By = NOBODY) -> Status:
+        """Takes a plug-in out of service, wherever it is loaded. Raises StoreError ``projection_needed``."""
+        lifecycle.retire(self, name, by)
+        return self._one(name)
+
+    def drop(self, name: str, by: By = NOBODY) -> None:
+        """Removes what is stored of a projection that is not loaded here; the log keeps everything (E5).
+
+        Raises StoreError ``projection_loaded``, ``projection_in_use``.
+        """
+        lifecycle.drop(self, name, by)
 
     def _one(self, name: str) -> Status:
         return next(row for row in self.status() if row.name == name)
@@ -356,28 +373,18 @@ class Projections:
                 for table in self._known(name).tables
             )
 
-    def drop(self, name: str) -> None:
-        """Removes the tables and the cursor of a projection, loaded or not; the log keeps everything (E5)."""
-        with self.database.projecting() as connection:
-            for each in (name, name + BUILDING):
-                cursor = cursors.find(connection, each, lock=True)
-                if cursor is None and each == name:
-                    self._known(name)
-                if cursor is not None:
-                    drop(connection, cursor.tables)
-                    cursors.remove(connection, each)
-                connection.execute(delete(parked).where(parked.c.projection == each))
-
     def _known(self, name: str) -> Bound:
         bound = self._bound.get(name)
         if name in self.failed:
             raise self.failed[name]
         if bound is None:
-            raise InputError(
-                f"there is no projection {name!r}; loaded are {', '.join(self._bound) or 'none'}",
-                code="unknown_projection",
-            )
+            raise self.unknown(name)
         return bound
+
+    def unknown(self, name: str) -> InputError:
+        return InputError(
+            f"there is no projection {name!r}; loaded are {', '.join(self._bound) or 'none'}", code="unknown_projection"
+        )
 
     def now(self) -> str:
         """The time in its stored form."""

@@ -1,4 +1,8 @@
-"""One projection catching up: page, decode, then one transaction of rows and cursor; poison found by halving (E6)."""
+"""One projection catching up: page, decode, then one transaction of rows and cursor; poison found by halving (E6).
+
+The transactions are short: a batch is as large as what was applied in a tenth of a second last time. On SQLite, where a
+transaction of a projection keeps everybody from appending, the lock is then left free for a while.
+"""
 
 from __future__ import annotations
 
@@ -10,65 +14,116 @@ from datetime import datetime
 from sqlalchemy import Connection, insert, select
 
 from ...domain.errors import StoreError
-from . import cursors
+from ...domain.events import LoggedEvent
+from . import bounded, cursors
 from .binding import Bound
+from .bounded import TookTooLong
 from .confinement import BrokeOut
 from .cursors import Cursor
 from .database import Database
+from .failpoints import failpoint
 from .feed import BATCH, Batch, Feed
 from .log import Log
 from .mapper import timestamp
 from .schema import parked
 
 Clock = Callable[[], datetime]
+Fence = Callable[[Connection], bool]
+"""Whether whoever moves the cursor still may, asked inside of its transaction."""
 
 TRANSIENT = frozenset({"store_locked", "store_unreachable"})
 """Worth another try: somebody else is at work."""
 
 ENVIRONMENT = TRANSIENT | {
     "disk_full", "store_io_error", "store_read_only", "read_only", "store_unwritable", "store_corrupt", "log_hole",
-    "store_forbidden", "store_login_refused", "store_unknown_database",
+    "store_forbidden", "store_login_refused", "store_unknown_database", "store_closed",
 }  # fmt: skip
 """The machine's fault, not the event's: raised to the caller, the projection is not halted for it."""
 
 DELAYS = (0.02, 0.05, 0.1, 0.3, 0.8)
 """Seconds before each further try after a transient error; on top of them the database waits for its locks."""
 
+FIRST = 100
+"""Events of the first batch of a plug-in, while nothing is known of their price."""
+HOLD_SECONDS = 0.1
+"""How long a batch should take: an append that waits looks again every 25 ms for so long, then more and more rarely."""
+FREE_SHARE = 0.25
+"""On SQLite the lock stays free at least this share of the time that it was held."""
+TRIES = 2
+"""Of one event that takes too long, before it counts as poison: the machine may have been asleep."""
+
 
 class Overtaken(Exception):
-    """Another worker moved the cursor first: roll back and read again."""
+    """Another worker moved the cursor first, or a person paused it: roll back and read again."""
+
+
+def said(event: LoggedEvent, error: Exception) -> str:
+    """Which event cannot be applied, and why, in one line that is bounded."""
+    words = str(error).strip().splitlines()
+    return f"position {event.position} ({event.topic}): {type(error).__name__}: {words[0] if words else ''}"[:1_000]
 
 
 class Worker:
     """Moves one cursor: the live one of a projection, or that of a shadow generation."""
 
-    def __init__(self, database: Database, log: Log, bound: Bound, clock: Clock, *, name: str | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        log: Log,
+        bound: Bound,
+        clock: Clock,
+        *,
+        name: str | None = None,
+        seconds_max: float = bounded.SECONDS_MAX,
+    ) -> None:
         self.database = database
         self.log = log
         self.bound = bound
         self.clock = clock
         self.name = name or bound.name
+        self.seconds_max = seconds_max
         self.feed = Feed(log, bound.projection)
+        self._size = FIRST if bounded.is_foreign(bound.projection) else BATCH
+        self._held = 0.0
+        """Seconds that the last transaction took, its wait for the lock apart."""
+        self._careful = 0
+        """Up to here events are applied one by one: a batch that reached it took too long."""
+        self._slow = (0, 0)
+        """A single event that took too long, and how often."""
 
-    def catch_up(self, *, until_lag: int = 0, progress: Callable[[int, int], None] | None = None) -> Cursor | None:
+    def catch_up(
+        self,
+        *,
+        until_lag: int = 0,
+        progress: Callable[[int, int], None] | None = None,
+        patience: float | None = None,
+        fence: Fence | None = None,
+    ) -> Cursor | None:
         """Applies batches until the head (or so near to it) is reached; returns the cursor, None when it is gone.
 
-        A halted projection is left alone. Raises StoreError only for what is no fault of an event.
+        One that is halted, paused or retired is left alone. ``patience`` bounds the wait for another writer; then
+        there is no second try. ``fence`` ends it where it says no. Raises StoreError only for what is no fault of an
+        event.
         """
-        tries = 0
+        tries = 0 if patience is None else len(DELAYS)
+        freed = 0.0
         while True:
             with self.database.reading() as connection:
                 cursor = cursors.find(connection, self.name)
-                if cursor is None or cursor.halted or cursor.version != self.bound.version:
+                if cursor is None or cursor.halted or cursor.resting or cursor.version != self.bound.version:
                     return cursor
-                batch = self.feed.batch(connection, cursor.position, limit=BATCH)
+                batch = self.feed.batch(connection, cursor.position, limit=self._limit(cursor))
                 head = self.log.head(connection).position
             if batch.end == cursor.position or (until_lag and head - cursor.position <= until_lag):
-                return self._live(cursor)
+                return self._live(cursor, patience)
+            batch.decode()
+            self._leave_free(freed)
             try:
-                cursor = self.apply(cursor, batch)
-                tries = 0
+                cursor = self.apply(cursor, batch, patience=patience, fence=fence)
+                tries = 0 if patience is None else len(DELAYS)
             except Overtaken:
+                if fence is not None and self._lost(fence):
+                    return cursor
                 continue
             except StoreError as error:
                 if error.code not in TRANSIENT or tries >= len(DELAYS):
@@ -76,48 +131,99 @@ class Worker:
                 time.sleep(DELAYS[tries])
                 tries += 1
                 continue
+            freed = time.perf_counter() + self._held * FREE_SHARE
+            self._pace(len(batch.events), self._held)
             if progress is not None:
                 progress(cursor.position, head)
             if cursor.halted:
                 return cursor
 
-    def _live(self, cursor: Cursor) -> Cursor:
+    def _live(self, cursor: Cursor, patience: float | None) -> Cursor:
         if cursor.status != "building" or self.name != self.bound.name:
             return cursor
-        with self.database.projecting() as connection:
-            cursors.move(connection, cursor, cursor.position, self._now())
-        return replace(cursor, status="live")
+        with self.database.projecting(patience) as connection:
+            moved = cursors.move(connection, cursor, cursor.position, self._now())
+        return replace(cursor, status="live") if moved else cursor
 
-    def apply(self, cursor: Cursor, batch: Batch) -> Cursor:
+    def _lost(self, fence: Fence) -> bool:
+        with self.database.reading() as connection:
+            return not fence(connection)
+
+    # --- the size of a batch
+
+    def _limit(self, cursor: Cursor) -> int:
+        return 1 if cursor.position < self._careful else self._size
+
+    def _pace(self, count: int, seconds: float) -> None:
+        """The next batch is as large as what fits into the time; a small one that was quick says little."""
+        if count and (count >= self._size or seconds > HOLD_SECONDS):
+            fits = int(HOLD_SECONDS * count / max(seconds, 1e-6))
+            self._size = max(1, min(fits, self._size * 10, BATCH))
+
+    def _leave_free(self, until: float) -> None:
+        """Lets who waits for SQLite's one lock have it: reading and decoding often takes as long, and then is all."""
+        if self.database.sqlite and (left := until - time.perf_counter()) > 0:
+            time.sleep(left)
+
+    # --- one transaction
+
+    def apply(
+        self, cursor: Cursor, batch: Batch, *, patience: float | None = None, fence: Fence | None = None
+    ) -> Cursor:
         """One transaction of rows and cursor; on a fault of the events, halves the batch to the one that has it."""
         batch.decode()
         try:
-            with self.database.projecting() as connection:
-                return self.step(connection, cursor, batch)
+            with self.database.projecting(patience) as connection:
+                began = time.perf_counter()
+                try:
+                    after = self.step(connection, cursor, batch, fence)
+                finally:
+                    self._held = time.perf_counter() - began
+            failpoint("project.committed")
+            return after
         except Overtaken:
             raise
         except BrokeOut as error:
             return self._broken(cursor, error)
+        except TookTooLong as error:
+            if not self._too_long(batch):
+                return cursor
+            return self._poisoned(cursor, batch, error)
         except Exception as error:
             if isinstance(error, StoreError) and error.code in ENVIRONMENT:
                 raise
             if len(batch.events) > 1:
                 first, second = batch.split()
-                after = self.apply(cursor, first)
-                return after if after.halted else self.apply(after, second)
+                after = self.apply(cursor, first, patience=patience, fence=fence)
+                if after.halted or after.position < first.end:
+                    return after
+                return self.apply(after, second, patience=patience, fence=fence)
             return self._poisoned(cursor, batch, error)
 
-    def step(self, connection: Connection, cursor: Cursor, batch: Batch) -> Cursor:
-        """Rows and cursor in the transaction that ``connection`` has open. Raises Overtaken."""
+    def _too_long(self, batch: Batch) -> bool:
+        """Whether that was the event's fault. A batch is gone through one by one instead; a single one tries again."""
+        if len(batch.events) > 1:
+            self._careful = max(self._careful, batch.end)
+            return False
+        position = batch.events[0].position
+        self._slow = (position, self._slow[1] + 1 if self._slow[0] == position else 1)
+        return self._slow[1] >= TRIES
+
+    def step(self, connection: Connection, cursor: Cursor, batch: Batch, fence: Fence | None = None) -> Cursor:
+        """Rows and cursor in the transaction that ``connection`` has open. Raises Overtaken, TookTooLong."""
+        failpoint("project.begun")
         now = self._now()
-        status = "building" if self.name != self.bound.name else "live"
         # The cursor first: on PostgreSQL its row lock sends a second worker away before it has done the work.
-        if not cursors.move(connection, cursor, batch.end, now, status=status):
+        if not cursors.move(connection, cursor, batch.end, now, status=cursor.status):
             raise Overtaken
+        if fence is not None and not fence(connection):
+            raise Overtaken
+        failpoint("project.moved")
         events = self._unparked(connection, batch) if self.bound.projection.parks else batch.events
         if events:
-            self.bound.apply(events, connection)
-        return replace(cursor, position=batch.end, status=status, error=None, heartbeat=now)
+            bounded.apply(self.bound, events, connection, self.seconds_max)
+        failpoint("project.applied")
+        return replace(cursor, position=batch.end, error=None, heartbeat=now)
 
     # --- poison
 
@@ -133,18 +239,17 @@ class Worker:
         if not batch.events:
             raise error
         event = batch.events[0]
-        said = str(error).strip().splitlines()
-        text = f"position {event.position} ({event.topic}): {type(error).__name__}: {said[0] if said else ''}"[:1_000]
+        text = said(event, error)
         # What stands before the event is fine: the cursor goes up to it, so that the position named is the next one.
         now = self._now()
         with self.database.projecting() as connection:
             if self.bound.projection.parks:
-                if not cursors.move(connection, cursor, event.position, now):
+                if not cursors.move(connection, cursor, event.position, now, status=cursor.status):
                     raise Overtaken from error
                 self._park(connection, [(event.position, str(event.stream), text)])
                 return replace(cursor, position=event.position, heartbeat=now)
             if event.position - 1 > cursor.position:
-                if not cursors.move(connection, cursor, event.position - 1, now):
+                if not cursors.move(connection, cursor, event.position - 1, now, status=cursor.status):
                     raise Overtaken from error
                 cursor = replace(cursor, position=event.position - 1)
             if not cursors.halt(connection, cursor, text, now):

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import ColumnClause, Connection, delete, literal_column, select, update
+from sqlalchemy import ColumnClause, Connection, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ...domain.catalogue import Owner
 from ...domain.errors import StreamConflict
+from ..store.leasing import clock
 from ..store.schema import leases
 from .identity import is_dead
 from .runtime import Runtime
@@ -138,13 +139,6 @@ def _dead_holder(runtime: Runtime, connection: Connection, name: str) -> list[st
 
 
 def _clock(runtime: Runtime, seconds: float) -> tuple[ColumnClause[Any], ColumnClause[Any]]:
-    """Now, and ``seconds`` from now, by the database's clock, as text that sorts: hosts need not agree about time."""
-    if runtime.log.database.sqlite:
-        now = "strftime('%Y-%m-%dT%H:%M:%f', 'now')"
-        later = f"strftime('%Y-%m-%dT%H:%M:%f', 'now', '{seconds:+.3f} seconds')"
-    else:
-        shape = "'YYYY-MM-DD\"T\"HH24:MI:SS.MS'"
-        clock = "clock_timestamp() AT TIME ZONE 'UTC'"
-        now = f"to_char({clock}, {shape})"
-        later = f"to_char({clock} + interval '{seconds:.3f} seconds', {shape})"
-    return literal_column(now), literal_column(later)
+    """Now, and ``seconds`` from now, by the database's clock."""
+    here = runtime.log.database.sqlite
+    return clock(here), clock(here, seconds)

@@ -284,8 +284,13 @@ def projections(runtime: Runtime) -> list[dict[str, Any]]:
             "lag": row.lag,
             "status": row.status,
             "error": row.error,
+            "lag_seconds": row.lag_seconds,
+            "note": row.note,
             "heartbeat": row.heartbeat,
+            "worker": row.worker,
+            "loaded": row.loaded,
             "generation": row.generation,
+            "building": row.building,
             "parked": list(row.parked),
             "skipped": list(row.skipped),
         }

@@ -18,7 +18,7 @@ from minutebook.domain.events import TOPICS, LoggedEvent
 from minutebook.infrastructure.store import cursors
 from minutebook.infrastructure.store.database import Database
 from minutebook.infrastructure.store.log import Log
-from minutebook.infrastructure.store.runner import Projections, Status
+from minutebook.infrastructure.store.runner import By, Projections, Status
 from minutebook.infrastructure.store.worker import Overtaken
 from minutebook.projections.context import Context, queries
 from minutebook.projections.memory_file import MemoryFile, desired
@@ -261,9 +261,10 @@ def test_a_skip_is_an_event_that_a_rebuild_follows_and_verify_keeps_naming(log: 
     projections = Projections(log, [Fussy])
     log.append([message(number) for number in range(1, 4)])
     projections.catch_up()
-    skipped = projections.skip("token_cost", reason="known bad")
+    skipped = projections.skip("token_cost", By(reason="known bad"))
     assert (skipped.status, skipped.skipped) == ("live", (2,))
-    assert [event.topic for event in log.read(after=3)] == ["ProjectionSkipped"]
+    (logged,) = log.read(after=3)
+    assert (logged.topic, logged.actor, logged.body.content) == ("ProjectionSkipped", "person", {"reason": "known bad"})
     assert tokens(projections) == (2, 6)
     before = projections.dump_hash("token_cost")
     projections.rebuild("token_cost")

@@ -135,7 +135,7 @@ def test_a_projection_that_was_never_built_is_folded_from_the_beginning(lagging:
     reader = opened(lagging, "read_only", (TokenCost,))
     with reader.reading("token_cost") as (view, connection):
         assert connection.execute(view.lines.select()).all()
-    assert reader.status()[0].status == "new"
+    assert reader.status()[0].status == "building"
 
 
 def test_a_read_only_look_at_poison_is_an_error_and_not_a_stale_answer(lagging: Path) -> None:

@@ -19,6 +19,7 @@ from minutebook.infrastructure.store import cursors
 from minutebook.infrastructure.store.database import Database
 from minutebook.infrastructure.store.log import Log
 from minutebook.infrastructure.store.runner import Projections, Status
+from minutebook.infrastructure.store.worker import FIRST
 from minutebook.projections.candidates import Candidates
 from minutebook.projections.context import Context, queries
 from minutebook.projections.memory_file import MemoryFile
@@ -84,7 +85,11 @@ def test_a_new_version_is_rebuilt_when_the_book_is_opened(log: Log, message: Mak
     log.append([message(3)])
     with old.reading("token_cost") as (view, connection):
         assert connection.execute(select(func.sum(view.lines.c.tokens))).scalar_one() == 9
-    assert (state(new).cursor, state(old).status) == (2, "outdated")
+    assert (state(new).cursor, state(old).status, state(old).note) == (
+        2,
+        "retired",
+        "stored in version 2, and this process has version 1",
+    )
     with pytest.raises(StoreError) as caught:
         log.append([message(4)], within=lambda connection, positions: _advance(old, connection))
     assert (caught.value.code, log.head().position) == ("projection_changed", 3)
@@ -156,14 +161,14 @@ def test_an_interrupted_rebuild_is_taken_up_where_it_stopped(log: Log, message: 
     with pytest.raises(Killed):
         projections.rebuild("token_cost", progress=kill)
     half = state(projections)
-    assert (half.status, half.generation, half.building) == ("live", 1, 2000)
+    assert (half.status, half.generation, half.building) == ("live", 1, FIRST)
     assert len(tables(log)) == 4
     # readers and the live worker never noticed
     log.append([message(6001)])
     projections.catch_up()
     reached: list[int] = []
     projections.rebuild("token_cost", progress=lambda name, position, head: reached.append(position))
-    assert min(reached) > 2000
+    assert min(reached) > FIRST
     assert (state(projections).generation, tables(log)) == (2, {"token_cost", "token_cost_lines"})
     assert projections.verify("token_cost").ok
     assert projections.dump_hash("token_cost") != before
@@ -271,7 +276,7 @@ def test_a_dropped_projection_leaves_no_table_and_can_come_back(log: Log, messag
     log.append([message(1)])
     projections.catch_up()
     others = Projections(log, [Context])
-    assert [(row.name, row.status) for row in others.status()] == [("context", "live"), ("token_cost", "not loaded")]
+    assert [(row.name, row.status) for row in others.status()] == [("context", "live"), ("token_cost", "retired")]
     others.drop("token_cost")
     assert tables(log) == set()
     assert [row.name for row in others.status()] == ["context"]

@@ -13,7 +13,7 @@ import typer
 from ....domain.errors import StoreError
 from ...book import Minutebook
 from .app import app, projections_app, state
-from .output import counted, dumps, shorten
+from .output import behind, counted, dumps, shorten, trouble
 from .sessions import text_of
 
 TRACED_MESSAGES = 10
@@ -166,8 +166,9 @@ def projections_list() -> None:
     if out.json:
         out.document(found)
         return
-    columns = ("name", "version", "cursor", "head", "lag", "status", "error")
-    out.table(columns, [[row[name] for name in columns] for row in found], numbers=("version", "cursor", "head", "lag"))
+    columns = ("name", "version", "cursor", "head", "lag", "behind", "status", "error")
+    rows = [[row[name] for name in columns[:5]] + [behind(row), row["status"], trouble(row)] for row in found]
+    out.table(columns, rows, numbers=("version", "cursor", "head", "lag", "behind"))
 
 
 @projections_app.command("rebuild")
@@ -194,17 +195,50 @@ def projections_retry(name: Annotated[str, typer.Argument(metavar="NAME")]) -> N
     _print_rows(state.write().projections.retry(name))
 
 
+REASON = typer.Option("--reason", help="Why; it stands in the event.")
+NAME = typer.Argument(metavar="NAME")
+
+
 @projections_app.command("skip")
-def projections_skip(name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
+def projections_skip(name: Annotated[str, NAME], reason: Annotated[str, REASON] = "") -> None:
     """Pass over the event that halted a projection; the skip is an event and verify goes on naming it."""
-    _print_rows(state.write().projections.skip(name))
+    _print_rows(state.write().projections.skip(name, reason))
+
+
+@projections_app.command("pause")
+def projections_pause(name: Annotated[str, NAME], reason: Annotated[str, REASON] = "") -> None:
+    """Hold a projection where it stands; its readers are refused as soon as an event is missing."""
+    _print_rows(state.write().projections.pause(name, reason))
+
+
+@projections_app.command("resume")
+def projections_resume(name: Annotated[str, NAME], reason: Annotated[str, REASON] = "") -> None:
+    """Let a paused or retired projection go on where it stood."""
+    _print_rows(state.write().projections.resume(name, reason))
+
+
+@projections_app.command("retire")
+def projections_retire(name: Annotated[str, NAME], reason: Annotated[str, REASON] = "") -> None:
+    """Take a plug-in out of service, wherever it is loaded; its rows stay until they are dropped."""
+    _print_rows(state.write().projections.retire(name, reason))
+
+
+@projections_app.command("drop")
+def projections_drop(name: Annotated[str, NAME], reason: Annotated[str, REASON] = "") -> None:
+    """Remove the tables of a projection that the settings no longer load; the log keeps everything."""
+    found = state.write().projections.drop(name, reason)
+    if state.output.json:
+        state.output.document(found)
+    else:
+        state.output.line(f"{name}: dropped; the log has everything that it was made from")
 
 
 def _print_rows(row: dict[str, Any]) -> None:
     if state.output.json:
         state.output.document(row)
     else:
-        state.output.line(f"{row['name']}: {row['status']} at {row['cursor']}")
+        said = trouble(row)
+        state.output.line(f"{row['name']}: {row['status']} at {row['cursor']}" + (f": {said}" if said else ""))
 
 
 @app.command("verify")

@@ -39,6 +39,23 @@ def shorten(text: object, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def behind(row: dict[str, Any]) -> str:
+    """The age of the oldest event that a projection lacks, as a person reads it."""
+    seconds = row["lag_seconds"]
+    if seconds is None or not row["lag"]:
+        return "" if row["lag"] else "0 s"
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def trouble(row: dict[str, Any]) -> str | None:
+    """What is wrong with a projection, or odd about it, in one line."""
+    aside = [f"{what} {', '.join(map(str, row[what][:5]))}" for what in ("parked", "skipped") if row[what]]
+    return "; ".join(filter(None, (row["error"], row["note"], *aside))) or None
+
+
 class Output:
     """Where a command's answer goes."""
 

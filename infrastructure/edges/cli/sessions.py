@@ -17,7 +17,7 @@ from ...store.system import telling
 from .app import app, session_app, state
 from .export import exported_log, import_exported
 from .moment import At, moment
-from .output import counted, shorten
+from .output import behind, counted, shorten, trouble
 
 SessionId = Annotated[str, typer.Argument(metavar="ID", help="Session id, or its beginning; '-' is the latest.")]
 
@@ -295,6 +295,8 @@ def status() -> None:
         ]
     )
     out.line()
-    columns = ("name", "cursor", "lag", "status", "error")
-    out.table(("projection", *columns[1:]), [[row[name] for name in columns] for row in found["projections"]],
-              numbers=("cursor", "lag"))  # fmt: skip
+    rows = [
+        [row["name"], row["cursor"], row["lag"], behind(row), row["status"], trouble(row)]
+        for row in found["projections"]
+    ]
+    out.table(("projection", "cursor", "lag", "behind", "status", "error"), rows, numbers=("cursor", "lag", "behind"))
