@@ -117,4 +117,6 @@ def _upsert(table: Table, dialect: str, added: frozenset[str]) -> Any:
         for column in table.columns
         if column not in keys
     }
+    if not changed:  # the key is all there is
+        return insert.on_conflict_do_nothing(index_elements=keys)
     return insert.on_conflict_do_update(index_elements=keys, set_=changed)

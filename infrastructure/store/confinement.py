@@ -22,8 +22,6 @@ from .faults import translate
 
 SAVEPOINT = "minutebook_apply"
 
-MISBEHAVED = "plug_in_misbehaved"
-
 _FORBIDDEN = ("commit", "rollback", "close", "begin", "begin_twophase", "invalidate", "detach")
 
 _TEXT = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$", re.DOTALL)
@@ -52,7 +50,7 @@ _SCHEMAS = frozenset({"main", "public", "temp"})
 class BrokeOut(StoreError):
     """The transaction of the engine was ended from inside: rows may be half written, and the cursor has moved."""
 
-    code = MISBEHAVED
+    code = "plug_in_misbehaved"
 
 
 @contextmanager
@@ -64,7 +62,7 @@ def confined(connection: Connection, name: str, own: tuple[str, ...], foreign: f
     def look(conn: Any, cursor: Any, statement: str, parameters: Any, context: Any, many: Any) -> None:
         wrong = _wrong(statement, mine, foreign)
         if wrong:
-            raise StoreError(f"projection {name!r} {wrong}", code=MISBEHAVED)
+            raise StoreError(f"projection {name!r} {wrong}", code="plug_in_misbehaved")
 
     here = threading.get_ident()
 
@@ -78,7 +76,7 @@ def confined(connection: Connection, name: str, own: tuple[str, ...], foreign: f
             raise StoreError(
                 f"projection {name!r} called {what}() on its connection; leave that out of 'apply': rows and cursor "
                 "change in one transaction, which the engine ends",
-                code=MISBEHAVED,
+                code="plug_in_misbehaved",
             )
 
         return refuse
@@ -92,7 +90,7 @@ def confined(connection: Connection, name: str, own: tuple[str, ...], foreign: f
     except SystemExit as left:
         raise StoreError(
             f"projection {name!r} wanted to end the process (exit status {left.code}); raise an error instead",
-            code=MISBEHAVED,
+            code="plug_in_misbehaved",
         ) from left
     except SQLAlchemyError as error:
         found = translate(error)
@@ -100,7 +98,7 @@ def confined(connection: Connection, name: str, own: tuple[str, ...], foreign: f
             # This very transaction has the lock: only another connection of the plug-in can wait for it.
             raise StoreError(
                 f"projection {name!r} waits for the database on a second connection; use the one that 'apply' is given",
-                code=MISBEHAVED,
+                code="plug_in_misbehaved",
             ) from error
         raise
     finally:
@@ -121,7 +119,7 @@ def _still_ours(connection: Connection, name: str) -> None:
             raise StoreError(
                 f"projection {name!r} went on after a statement that failed; on PostgreSQL nothing works after it: use "
                 "connection.begin_nested() around what may fail",
-                code=MISBEHAVED,
+                code="plug_in_misbehaved",
             ) from error
         if state in ("3B001", "25P01") or "no such savepoint" in str(cause):
             raise BrokeOut(

@@ -161,7 +161,7 @@ class Projections:
         except StoreError:
             return  # with the server gone there is nothing to leave in order, and the book closes all the same
         for row in rows:
-            if 0 < row.lag <= CLOSE_LAG_MAX:
+            if 0 < row.lag <= CLOSE_LAG_MAX and row.name in self._bound:
                 self.refresh(row.name)
 
     def _catch_up(self, name: str, *, patience: float | None = None, fence: Fence | None = None) -> Cursor:
@@ -375,10 +375,8 @@ class Projections:
 
     def _known(self, name: str) -> Bound:
         bound = self._bound.get(name)
-        if name in self.failed:
-            raise self.failed[name]
         if bound is None:
-            raise self.unknown(name)
+            raise self.failed.get(name) or self.unknown(name)
         return bound
 
     def unknown(self, name: str) -> InputError:

@@ -305,6 +305,8 @@ def _not_loaded(runtime: Runtime, rows: list[dict[str, Any]]) -> list[dict[str, 
     head = runtime.log.head().position
     new: list[dict[str, Any]] = []
     for name, error in runtime.projections.failed.items():
+        if name in runtime.projections.names:
+            continue  # one that took the name of another, which is well
         # Nothing is wrong with one that was retired, or that nobody has enabled yet.
         status = {"plug_in_retired": "retired", "plug_in_not_enabled": "building"}.get(error.code, "halted")
         said = {"status": status, "error" if status == "halted" else "note": f"not loaded: {error.message}"}
