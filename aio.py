@@ -206,6 +206,19 @@ class Projections(_Twin):
         finally:
             await asyncio.shield(_call(opened.__exit__, None, None, None))
 
+    async def work(
+        self, *names: str, once: bool = False, report: Callable[[dict[str, Any]], None] | None = None
+    ) -> bool:
+        """Follows the log until it is cancelled; then the worker ends as it should before the call does."""
+        stop = threading.Event()
+        working = asyncio.ensure_future(asyncio.to_thread(self._face.work, *names, once=once, stop=stop, report=report))
+        try:
+            return bool(await asyncio.shield(working))
+        except asyncio.CancelledError:
+            stop.set()
+            await working
+            raise
+
 
 class Minutebook:
     """One open book; see ``minutebook.Minutebook``. Made by ``open``."""

@@ -133,6 +133,12 @@ class Settings(BaseModel):
     projections: tuple[str, ...] = Field(
         default=(), description="Plug-in projections to load, by entry-point name (E5)."
     )
+    worker_lease_seconds: float = Field(
+        default=15.0, gt=0, description="After so long another worker takes over what a silent one followed."
+    )
+    worker_poll_seconds_max: float = Field(
+        default=2.0, gt=0, description="How rarely an idle worker looks at the log; what a lost hint costs."
+    )
     projection_seconds_max: float = Field(
         default=2.0,
         gt=0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,7 +12,8 @@ from sqlalchemy import Connection
 from ...domain.whole_numbers import whole_number
 from ..store import past
 from ..store.runner import By
-from ..work import looking, moments, verifying
+from ..work import following, looking, moments, verifying
+from ..work.following_lane import Report
 from ..work.moments import Moment
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime
@@ -124,6 +126,27 @@ class ProjectionsFace:
         self._runtime.require_writing("a drop")
         self._runtime.projections.drop(name, self._by(reason))
         return Answer({"name": name, "status": "dropped"})
+
+    def work(
+        self,
+        *names: str,
+        once: bool = False,
+        stop: threading.Event | None = None,
+        report: Report | None = None,
+    ) -> bool:
+        """Follows the log and keeps the named projections (none named: all) up to date, until ``stop`` is set.
+
+        Several workers, in this process, on this machine or elsewhere, share the projections. ``once=True`` ends at the
+        head of the log and returns whether every one is there. ``report`` is called with a dictionary for each thing
+        that happens, one call at a time, in any thread. Raises InputError ``unknown_projection``, StoreError.
+        """
+        self._runtime.require_writing("a worker")
+        chosen = self._runtime.projections.known(names)
+        tell = report or (lambda said: None)
+        if once:
+            return following.once(self._runtime, chosen, tell)
+        following.Follower(self._runtime, chosen, stop=stop or threading.Event(), report=tell).run()
+        return True
 
     def _by(self, reason: str) -> By:
         return By("person", reason, self._runtime.workspace)

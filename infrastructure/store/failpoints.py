@@ -69,6 +69,12 @@ POINTS: dict[str, str] = {
     "recover.committed": "M26 the revision is committed",
     "recover.displaced": "M24 displaced bytes are kept as a revision, their link still there",
     "recover.cleaned": "M26 recovery is done",
+    "project.begun": "P01 the transaction of a projection is open, nothing is changed in it",
+    "project.moved": "P02 the cursor is moved in it, no row is",
+    "project.applied": "P03 the rows are written in it, nothing is committed",
+    "project.committed": "P04 rows and cursor are committed, nobody knows",
+    "work.kept": "P05 a worker has said that it is there, and kept its claims",
+    "work.leased": "P06 a worker has taken a claim, nothing follows the log yet",
     "lock.wait": "F25 before the lock is tried",
 }
 """Every failpoint and the row of the fault matrix that it stands for; a test holds this list to the source."""

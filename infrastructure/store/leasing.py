@@ -41,6 +41,12 @@ def workers(connection: Connection) -> dict[str, str]:
     return {name.removeprefix(PROJECT): _words(owner) for name, owner in _running(connection, PROJECT)}
 
 
+def holders(connection: Connection) -> dict[str, str]:
+    """The same, as the id of the runtime."""
+    found = _running(connection, PROJECT)
+    return {name.removeprefix(PROJECT): str(_object(owner).get("runtime", "")) for name, owner in found}
+
+
 def crew(connection: Connection) -> dict[str, dict[str, Any]]:
     """The workers that are there, with what each wrote of itself."""
     found = {}

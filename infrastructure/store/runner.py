@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -150,9 +150,13 @@ class Projections:
             return error
         return None
 
-    def follow(self, name: str, fence: Fence) -> Cursor:
+    def follow(self, name: str, fence: Fence, progress: Callable[[int, int], None]) -> Cursor:
         """Brings one projection up to date for as long as ``fence`` lets it. Raises as ``catch_up``."""
-        return self._catch_up(self._known(name).name, fence=fence)
+        return self._catch_up(self._known(name).name, fence=fence, progress=progress)
+
+    def known(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The named projections, or all of them. Raises InputError ``unknown_projection``."""
+        return tuple(dict.fromkeys(self._known(name).name for name in names)) or self.names
 
     def settle(self) -> None:
         """Leaves the projections up to date, unless much is missing: the next reader should not have to pay."""
@@ -164,12 +168,12 @@ class Projections:
             if 0 < row.lag <= CLOSE_LAG_MAX and row.name in self._bound:
                 self.refresh(row.name)
 
-    def _catch_up(self, name: str, *, patience: float | None = None, fence: Fence | None = None) -> Cursor:
+    def _catch_up(self, name: str, **how: Any) -> Cursor:
         worker = self._workers[name]
-        cursor = worker.catch_up(patience=patience, fence=fence)
+        cursor = worker.catch_up(**how)
         if cursor is None:
             self._create(self._bound[name])
-            cursor = worker.catch_up(patience=patience, fence=fence)
+            cursor = worker.catch_up(**how)
         assert cursor is not None
         return cursor
 

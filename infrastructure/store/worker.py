@@ -47,8 +47,9 @@ FIRST = 100
 """Events of the first batch of a plug-in, while nothing is known of their price."""
 HOLD_SECONDS = 0.1
 """How long a batch should take: an append that waits looks again every 25 ms for so long, then more and more rarely."""
-FREE_SHARE = 0.25
-"""On SQLite the lock stays free at least this share of the time that it was held."""
+FREE_SHARE, FREE_SECONDS, FREE_SECONDS_LATE = 0.25, 0.03, 0.11
+"""How long SQLite's lock then stays free: a share of the time that it was held, and more than the time between two
+looks of one who waits, which is 25 ms at first and 100 ms where the lock was held for longer than a batch should."""
 TRIES = 2
 """Of one event that takes too long, before it counts as poison: the machine may have been asleep."""
 
@@ -106,7 +107,7 @@ class Worker:
         event.
         """
         tries = 0 if patience is None else len(DELAYS)
-        freed = 0.0
+        held, since = 0.0, time.perf_counter()
         while True:
             with self.database.reading() as connection:
                 cursor = cursors.find(connection, self.name)
@@ -117,7 +118,9 @@ class Worker:
             if batch.end == cursor.position or (until_lag and head - cursor.position <= until_lag):
                 return self._live(cursor, patience)
             batch.decode()
-            self._leave_free(freed)
+            if held >= HOLD_SECONDS:
+                self._leave_free(held, since)
+                held = 0.0
             try:
                 cursor = self.apply(cursor, batch, patience=patience, fence=fence)
                 tries = 0 if patience is None else len(DELAYS)
@@ -131,7 +134,7 @@ class Worker:
                 time.sleep(DELAYS[tries])
                 tries += 1
                 continue
-            freed = time.perf_counter() + self._held * FREE_SHARE
+            held, since = held + self._held, time.perf_counter()
             self._pace(len(batch.events), self._held)
             if progress is not None:
                 progress(cursor.position, head)
@@ -160,9 +163,11 @@ class Worker:
             fits = int(HOLD_SECONDS * count / max(seconds, 1e-6))
             self._size = max(1, min(fits, self._size * 10, BATCH))
 
-    def _leave_free(self, until: float) -> None:
+    def _leave_free(self, held: float, since: float) -> None:
         """Lets who waits for SQLite's one lock have it: reading and decoding often takes as long, and then is all."""
-        if self.database.sqlite and (left := until - time.perf_counter()) > 0:
+        least = FREE_SECONDS if held < 1.5 * HOLD_SECONDS else FREE_SECONDS_LATE
+        left = since + max(least, held * FREE_SHARE) - time.perf_counter()
+        if self.database.sqlite and left > 0:
             time.sleep(left)
 
     # --- one transaction

@@ -46,8 +46,12 @@ class Claim:
     def renew(self, seconds: float) -> None:
         """Holds it for ``seconds`` from now; does nothing when it was lost, ``check`` will tell."""
         with self.runtime.log.database.projecting() as connection:
-            _, until = _clock(self.runtime, seconds)
-            connection.execute(update(leases).where(*self._mine).values(expires=until))
+            self.renew_in(connection, seconds)
+
+    def renew_in(self, connection: Connection, seconds: float) -> bool:
+        """The same in a transaction of the caller's; False when it was lost."""
+        _, until = _clock(self.runtime, seconds)
+        return connection.execute(update(leases).where(*self._mine).values(expires=until)).rowcount == 1
 
     def release(self) -> None:
         """Lets the next one have it; the row stays, for its fence must never go back."""

@@ -1,0 +1,299 @@
+"""Workers: processes that follow the log, share the projections, and take over from one that is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stores import outside
+from workers import WorkerProcess, until
+
+from minutebook import Minutebook, Settings, aio
+from minutebook.domain.errors import InputError, StoreError
+from minutebook.infrastructure.store import leasing
+from minutebook.infrastructure.work.following import share_out
+
+NAMES = ("candidates", "context", "memory_file", "revisions")
+QUICK = {"MINUTEBOOK_WORKER_LEASE_SECONDS": "3"}
+"""A lease that runs out while somebody waits for it."""
+
+
+def said(number: int) -> dict[str, str]:
+    return {"role": "user", "content": f"message {number}"}
+
+
+def cursors(root: Path) -> dict[str, int]:
+    """Where the projections stand, seen from outside, which brings none of them up to date."""
+    with outside(root) as connection:
+        return dict(connection.exec_driver_sql("SELECT name, position FROM cursors").fetchall())  # type: ignore[arg-type]
+
+
+def followers(root: Path) -> dict[str, str]:
+    with outside(root) as connection:
+        return leasing.holders(connection)
+
+
+class Background:
+    """A worker in a thread of this process."""
+
+    def __init__(self, book: Minutebook, *names: str) -> None:
+        self.stop, self.said, self.failed = threading.Event(), [], []  # type: ignore[var-annotated]
+        self._book, self._names = book, names
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._book.projections.work(*self._names, stop=self.stop, report=self.said.append)
+        except BaseException as error:
+            self.failed.append(error)
+
+    def heard(self, event: str, **values: Any) -> bool:
+        return any(
+            each["event"] == event and all(each.get(name) == value for name, value in values.items())
+            for each in list(self.said)
+        )
+
+    def end(self) -> None:
+        self.stop.set()
+        self._thread.join(60)
+        assert not self._thread.is_alive()
+        assert self.failed == []
+
+
+@pytest.fixture
+def background(book: Minutebook) -> Iterator[Any]:
+    running: list[Background] = []
+
+    def start(*names: str, of: Minutebook | None = None) -> Background:
+        running.append(Background(of or book, *names))
+        return running[-1]
+
+    yield start
+    for each in running:
+        each.end()
+
+
+# --- one worker
+
+
+def test_a_worker_brings_up_to_date_what_others_append_and_ends_when_asked(place: Path, book: Minutebook) -> None:
+    session = book.session("s")
+    with WorkerProcess(place) as worker:
+        worker.wait_for("started")
+        for name in NAMES:
+            worker.wait_for("taken", projection=name)
+        for number in range(5):
+            session.append(said(number))
+        head = book.head
+        until(lambda: cursors(place)["context"] == head, "the context at the head")
+        worker.wait_until(lambda line: line.get("projection") == "context" and line.get("cursor") == head, "caught up")
+        listed = {row["name"]: row for row in book.projections.list()}
+        assert {row["status"] for row in listed.values()} == {"live"}
+        assert all("process" in str(row["worker"]) for row in listed.values())
+        assert worker.end(signal.SIGTERM) == 0
+        worker.wait_for("stopped")
+    # everything that it held is free, and it says no more that it is there
+    assert followers(place) == {}
+    with outside(place) as connection:
+        assert leasing.crew(connection) == {}
+    assert {row["worker"] for row in book.projections.list()} == {None}
+
+
+def test_ctrl_c_ends_a_worker_as_it_should_and_in_words(place: Path, book: Minutebook) -> None:
+    import subprocess
+    import sys
+
+    from stores import PACKAGE
+
+    book.session("s")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "minutebook", "--workspace", str(place), "work", "context"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(PACKAGE)},
+    )  # fmt: skip
+    try:
+        until(lambda: "context" in followers(place))
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=90)
+    finally:
+        process.kill()
+        process.wait()
+    assert (process.returncode, out) == (0, "")
+    assert "follows the log for context; Ctrl-C ends it" in errors
+    assert "context: taken" in errors
+    assert "has ended" in errors
+    assert "Traceback" not in errors
+
+
+def test_once_ends_at_the_head_and_says_whether_all_are_there(command: Any, book: Minutebook, place: Path) -> None:
+    book.session("s").append(said(1))
+    done = command("work", "--once", "--json")
+    assert (done.code, {line["projection"]: line["event"] for line in done.lines}) == (
+        0,
+        dict.fromkeys(NAMES, "caught_up"),
+    )
+    assert set(cursors(place).values()) == {book.head}
+    book.projections.pause("context")
+    done = command("work", "context", "--once")
+    assert (done.code, done.err.split(" at ")[0]) == (1, "context: paused")
+    refused = command("work", "nothing", "--json")
+    assert (refused.code, refused.refusal["error"]) == (1, "unknown_projection")
+
+
+def test_an_idle_worker_gives_a_sign_of_life(place: Path, background: Any) -> None:
+    with Minutebook.open(place, automatic=False, settings=Settings(worker_lease_seconds=0.6)) as book:
+        book.session("s")
+        background("context", of=book)
+        until(lambda: "context" in followers(place))
+        first = beats(place)["context"]
+        until(lambda: beats(place)["context"] > first, "a later heartbeat")
+        assert cursors(place)["context"] == book.head
+
+
+def beats(root: Path) -> dict[str, str]:
+    with outside(root) as connection:
+        return dict(connection.exec_driver_sql("SELECT name, heartbeat FROM cursors").fetchall())  # type: ignore[arg-type]
+
+
+def test_a_worker_of_this_process_hears_of_an_append_without_looking(place: Path, background: Any) -> None:
+    """The signal is a hint: with an hour between two looks it is what brings the append over."""
+    rare = Settings(worker_poll_seconds_max=3600, worker_lease_seconds=7200)
+    with Minutebook.open(place, automatic=False, settings=rare) as book:
+        worker = background("context", of=book)
+        until(lambda: worker.heard("caught_up", projection="context"))
+        book.session("s").append(said(1))
+        until(lambda: cursors(place)["context"] == book.head)
+        worker.end()
+
+
+def test_pausing_halting_and_resuming_reach_a_running_worker(place: Path, book: Minutebook, background: Any) -> None:
+    session = book.session("s")
+    worker = background("context")
+    until(lambda: worker.heard("caught_up", projection="context"))
+    book.projections.pause("context", "a look at the disk")
+    session_events = book.head
+    until(lambda: worker.heard("paused", projection="context"))
+    session.append(said(1))
+    with pytest.raises(StoreError) as caught:
+        session.messages()
+    assert caught.value.code == "projection_paused"
+    assert cursors(place)["context"] <= session_events
+    book.projections.resume("context")
+    until(lambda: cursors(place)["context"] == book.head)
+    assert [message["content"] for message in session.messages()] == ["message 1"]
+    # pausing, resuming and their reasons are in the log of this workspace
+    decided = [event for event in book.log() if event["type"].startswith("Projection")]
+    assert [(event["type"], event["actor"]) for event in decided] == [
+        ("ProjectionPaused", "person"), ("ProjectionResumed", "person"),
+    ]  # fmt: skip
+    assert decided[0]["body"]["payload"] == {"reason": "a look at the disk"}
+
+
+def test_an_asynchronous_worker_ends_with_its_task(place: Path) -> None:
+    async def scenario() -> None:
+        async with aio.Minutebook.open(place, automatic=False) as book:
+            session = await book.session("s")
+            assert await book.projections.work(once=True)
+            heard: list[dict[str, Any]] = []
+            task = asyncio.create_task(book.projections.work("context", report=heard.append))
+            while not any(each["event"] == "caught_up" for each in heard):
+                await asyncio.sleep(0.01)
+            await session.append(said(1))
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert heard[-1]["event"] == "stopped"
+            assert followers(place) == {}
+
+    asyncio.run(asyncio.wait_for(scenario(), 120))
+
+
+def test_a_reader_is_no_worker(place: Path, book: Minutebook) -> None:
+    with Minutebook.open(place, read_only=True) as reader, pytest.raises(StoreError) as caught:
+        reader.projections.work(once=True)
+    assert caught.value.code == "read_only"
+    with pytest.raises(InputError):
+        book.projections.work("nothing")
+
+
+# --- several
+
+
+def test_workers_share_out_evenly_and_move_little() -> None:
+    crew = {"a": {"names": list(NAMES)}}
+    assert share_out(crew, {}) == dict.fromkeys(NAMES, "a")
+    # a second one takes half, and what is kept stays where it is
+    both = crew | {"b": {"names": list(NAMES)}}
+    shared = share_out(both, dict.fromkeys(NAMES, "a"))
+    assert sorted(shared.values()) == ["a", "a", "b", "b"]
+    assert share_out(both, shared) == shared
+    # one that would take a single projection is given that; what only the other would take stays with the other
+    picky = crew | {"b": {"names": ["context"]}}
+    assert share_out(picky, {}) == dict.fromkeys(NAMES, "a") | {"context": "b"}
+    assert share_out(picky, dict.fromkeys(NAMES, "a")) == dict.fromkeys(NAMES, "a"), "nothing is left with nobody"
+    assert share_out({}, {"context": "gone"}) == {}
+    assert share_out({"a": {"names": None}}, {}) == {}
+
+
+def test_two_workers_share_and_one_takes_over_from_one_that_was_killed(place: Path, book: Minutebook) -> None:
+    session = book.session("s")
+    with WorkerProcess(place, **QUICK) as first:
+        first.wait_for("taken", projection="context")
+        with WorkerProcess(place, **QUICK) as second:
+            until(lambda: sorted(map(str, followers(place).values())).count(first.said[0]["worker"]) == 2
+                  and len(followers(place)) == 4)  # fmt: skip
+            session.append(said(1))
+            until(lambda: set(cursors(place).values()) == {book.head})
+            first.process.kill()
+            first.process.wait()
+            until(lambda: set(followers(place).values()) == {second.wait_for("started")["worker"]}
+                  and len(followers(place)) == 4)  # fmt: skip
+            session.append(said(2))
+            until(lambda: set(cursors(place).values()) == {book.head})
+            assert second.end() == 0
+    assert book.verify()["ok"]
+
+
+def test_a_worker_that_was_stopped_for_a_while_finds_another_in_its_place(place: Path, book: Minutebook) -> None:
+    session = book.session("s")
+    with WorkerProcess(place, "context", **QUICK) as first:
+        first.wait_for("caught_up", projection="context")
+        with WorkerProcess(place, "context", **QUICK) as second:
+            started = second.wait_for("started")["worker"]
+            # given one that sleeps with its claim in hand (it is idle: it holds no lock)
+            stop_when_idle(first, place)
+            until(lambda: followers(place).get("context") == started, "the second one in its place")
+            session.append(said(1))
+            until(lambda: cursors(place)["context"] == book.head)
+            # when it wakes up, then it finds that out, and spoils nothing
+            first.send(signal.SIGCONT)
+            first.wait_for("lost", projection="context")
+            session.append(said(2))
+            until(lambda: cursors(place)["context"] == book.head)
+            assert (first.end(), second.end()) == (0, 0)
+    assert book.verify()["ok"]
+    assert len(session.messages()) == 2
+
+
+def stop_when_idle(worker: WorkerProcess, root: Path) -> None:
+    """SIGSTOP at a moment at which it has no transaction open: a lock of SQLite that sleeps is nobody's to take."""
+    for _ in range(100):
+        worker.send(signal.SIGSTOP)
+        with outside(root) as connection:
+            if connection.dialect.name != "sqlite":
+                return
+            connection.exec_driver_sql("PRAGMA busy_timeout=200")
+            try:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            except Exception:
+                worker.send(signal.SIGCONT)
+                continue
+            connection.exec_driver_sql("ROLLBACK")
+            return
+    raise AssertionError("it was never idle")
