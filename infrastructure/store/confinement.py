@@ -18,6 +18,7 @@ from sqlalchemy import Connection, event
 from sqlalchemy.exc import SQLAlchemyError
 
 from ...domain.errors import StoreError
+from .bounded import Exited
 from .faults import translate
 
 SAVEPOINT = "minutebook_apply"
@@ -88,10 +89,7 @@ def confined(connection: Connection, name: str, own: tuple[str, ...], foreign: f
     try:
         yield
     except SystemExit as left:
-        raise StoreError(
-            f"projection {name!r} wanted to end the process (exit status {left.code}); raise an error instead",
-            code="plug_in_misbehaved",
-        ) from left
+        raise Exited("apply called sys.exit") from left
     except SQLAlchemyError as error:
         found = translate(error)
         if connection.dialect.name == "sqlite" and found.code == "store_locked":

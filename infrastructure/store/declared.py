@@ -24,11 +24,12 @@ _CONVENTION = re.compile(r"(ix|uq|fk|ck|pk)_")
 
 THE_LOGS = frozenset(
     {
+        "checkpoints",
         *schema.metadata.tables,
         *(str(index.name) for table in schema.metadata.tables.values() for index in table.indexes),
     }
 )
-"""The names of the log's own tables and indexes."""
+"""The names of the log's own tables and indexes, and of what is kept of past looks."""
 
 
 def check_class(projection: Projection) -> str:

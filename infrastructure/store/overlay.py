@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from sqlalchemy import Connection, create_engine, insert, select
 from sqlalchemy.pool import StaticPool
@@ -23,8 +23,8 @@ COPY = 5_000
 
 
 @contextmanager
-def scratch(bound: Bound, *, spill: bool = False) -> Iterator[tuple[Bound, Connection]]:
-    """A private database that holds the empty tables of the projection."""
+def scratch(bound: Bound, *, spill: bool = False, image: bytes | None = None) -> Iterator[tuple[Bound, Connection]]:
+    """A private database that holds the empty tables of the projection, or begins as a copy of ``image``."""
     copy = bind(bound)
     # An empty name is SQLite's private temporary file: it stays in memory until it grows, and is gone when closed.
     engine = create_engine(
@@ -35,8 +35,13 @@ def scratch(bound: Bound, *, spill: bool = False) -> Iterator[tuple[Bound, Conne
     try:
         with engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA synchronous=OFF")
+            if image is not None:
+                with closing(sqlite3.connect(":memory:")) as kept:
+                    kept.deserialize(image)
+                    kept.backup(connection.connection.driver_connection)  # type: ignore[arg-type]
             connection.exec_driver_sql("BEGIN")
-            create(connection, copy)
+            if image is None:
+                create(connection, copy)
             yield copy, connection
             connection.rollback()
     finally:

@@ -1,7 +1,6 @@
 """Any projection as of any position, by replay into a private database that is gone afterwards (E3).
 
-Nothing is kept between two looks: a kept state would have to be found and scrubbed by every erasure, and dropped with
-every new version of the code. What that costs stands in docs/adr.
+A long replay leaves checkpoints behind, so that the next one is short (``checkpoints``).
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Table, func, select
 
 from ...domain.errors import InputError, StoreError
-from . import cursors, overlay
+from . import checkpoints, cursors, overlay
 from .dump import rows
 from .schema import parked
 
@@ -40,9 +39,14 @@ def at(engine: Projections, name: str, position: int) -> Iterator[tuple[Any, Con
                 projection=name,
             )
         aside = set(connection.execute(select(parked.c.position).where(parked.c.projection == name)).scalars())
+        begin = checkpoints.nearest(engine, connection, name, position, aside)
         # The replay reads in the same snapshot and writes to a file that has no name.
-        with overlay.scratch(bound, spill=True) as (copy, target):
-            overlay.fold(engine.log, connection, copy, target, after=0, upto=position, without=aside)
+        with overlay.scratch(bound, spill=True, image=begin.image if begin else None) as (copy, target):
+            after, every = begin.position if begin else 0, checkpoints.EVERY
+            for stop in (*range(after - after % every + every, position + 1, every), position):
+                after = overlay.fold(engine.log, connection, copy, target, after=after, upto=stop, without=aside)
+                if stop % every == 0 and after == stop:
+                    checkpoints.keep(engine, connection, name, stop, aside, target)
             yield copy.projection, target
 
 

@@ -229,7 +229,7 @@ MISDEEDS: dict[str, tuple[Callable[[Connection], Any], str]] = {
         lambda connection: connection.execute(text("SELECT * FROM tally t, public.context_messages m")),
         "reads 'context_messages'",
     ),
-    "leaves the process": (lambda connection: sys.exit(4), r"wanted to end the process \(exit status 4\)"),
+    "leaves the process": (lambda connection: sys.exit(4), "Exited: apply called sys.exit"),
     "raises": (lambda connection: 1 / 0, "ZeroDivisionError"),
     "is recursive without end": (lambda connection: _recurse(), "RecursionError"),
 }  # fmt: skip
