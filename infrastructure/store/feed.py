@@ -44,6 +44,19 @@ class Batch:
                 _ = event.body
 
 
+class Unsettled(StoreError):
+    """A projection that ``holds`` cannot say how far it may go, because of one event."""
+
+    def __init__(self, name: str, event: LoggedEvent, cause: Exception) -> None:
+        super().__init__(
+            f"projection {name!r} cannot decide how far it may go, because of event {event.position} ({event.topic}): "
+            f"{cause}; see 'minutebook projections list'",
+            code="projection_halted",
+            projection=name,
+        )
+        self.event, self.cause = event, cause
+
+
 class Feed:
     """The events of one projection, batch by batch."""
 
@@ -103,7 +116,7 @@ class Feed:
             batch = self._next(connection, position, head, BATCH)
             tail.extend(batch.events)
             position = batch.end
-        end = min(self.projection.settled(tail, head), head)
+        end = min(self._decided(tail, head), head)
         if end <= after:
             return Batch(after, after, ())
         ready = [event for event in tail if event.position <= end]
@@ -111,6 +124,32 @@ class Feed:
             ready = ready[:limit]
             end = ready[-1].position
         return Batch(after, end, tuple(ready))
+
+    def _decided(self, tail: list[LoggedEvent], head: int) -> int:
+        try:
+            return self.projection.settled(tail, head)
+        except Exception as error:
+            # The first event without which it would have been decided, found by halving.
+            low, high, cause = 0, len(tail), error
+            while low < high - 1:
+                middle = (low + high) // 2
+                try:
+                    self.projection.settled(tail[:middle], head)
+                except Exception as earlier:
+                    high, cause = middle, earlier
+                else:
+                    low = middle
+            if not tail:
+                raise
+            raise Unsettled(self.projection.name, tail[high - 1], cause) from error
+
+    def stands_before(self, connection: Connection, after: int) -> int | None:
+        """The event that a halted projection cannot apply, or decide about; None where it stands before none."""
+        try:
+            batch = self.batch(connection, after, limit=1)
+        except Unsettled as found:
+            return found.event.position
+        return batch.events[0].position if batch.events else None
 
     def _mine(self, connection: Connection, page: list[LoggedEvent]) -> tuple[LoggedEvent, ...]:
         skipped = self.skipped(connection)

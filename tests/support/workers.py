@@ -16,6 +16,8 @@ from typing import Any
 
 from stores import PACKAGE
 
+from minutebook import Minutebook
+
 LIMIT_SECONDS = 90.0
 """How long a state is waited for: a machine may be slow, and is not to fail a test for it."""
 
@@ -89,6 +91,34 @@ class WorkerProcess:
         for pipe in (self.process.stdout, self.process.stderr):
             if pipe is not None:
                 pipe.close()
+
+
+class Background:
+    """A worker in a thread of this process."""
+
+    def __init__(self, book: Minutebook, *names: str) -> None:
+        self.stop, self.said, self.failed = threading.Event(), [], []  # type: ignore[var-annotated]
+        self._book, self._names = book, names
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._book.projections.work(*self._names, stop=self.stop, report=self.said.append)
+        except BaseException as error:
+            self.failed.append(error)
+
+    def heard(self, event: str, **values: Any) -> bool:
+        return any(
+            each["event"] == event and all(each.get(name) == value for name, value in values.items())
+            for each in list(self.said)
+        )
+
+    def end(self) -> None:
+        self.stop.set()
+        self._thread.join(60)
+        assert not self._thread.is_alive()
+        assert self.failed == []
 
 
 def until(wanted: Callable[[], bool], words: str = "it") -> None:
