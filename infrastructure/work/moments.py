@@ -16,8 +16,10 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
+from sqlalchemy import func, select
+
 from ...domain.errors import InputError
-from ...projections.context import history
+from ...projections.context import queries
 from . import conversation
 from .runtime import Runtime, position_number
 
@@ -73,15 +75,13 @@ def _turn(runtime: Runtime, number: int, session: str | None) -> int:
         )
     conversation.require_session(runtime, session)
     with runtime.projections.reading("context") as (view, connection):
-        messages = history.messages(view, connection, runtime.workspace, session)
-    asked = 0
-    previous = None
-    for message in messages:
-        if message.role == "assistant" and previous is not None and previous != "assistant":
-            asked += 1
-            if asked == number:
-                return message.position - 1
-        previous = message.role
+        answers = queries.answers(view, connection, runtime.workspace, session)
+        if number > 0:
+            found = connection.execute(answers.limit(1).offset(number - 1)).scalar()
+            if found is not None:
+                return int(found) - 1
+        asked = connection.execute(select(func.count()).select_from(answers.subquery())).scalar_one()
+        messages, _ = queries.totals(view, connection, runtime.workspace, session)
     if number == asked + 1 and messages:
         return runtime.log.head().position
     turns = f"1 to {asked + 1}" if messages else "none yet"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from minutebook import Minutebook, MinutebookError, aio
+from minutebook import Minutebook, MinutebookError, Settings, aio
 
 BEGAN = datetime(2026, 11, 30, 10, tzinfo=UTC)
 
@@ -200,3 +201,38 @@ def test_the_twins_for_asyncio_take_moments_and_open_the_past(place: Path) -> No
 
     assert asyncio.run(look()) == (handed[0].digest, 1)
     assert json.dumps(handed[0].messages)
+
+
+def test_a_session_without_an_answer_has_one_turn_and_an_empty_one_has_none(place: Path) -> None:
+    with Minutebook.open(place, automatic=False) as book:
+        session = book.session("talk")
+        with pytest.raises(MinutebookError, match="none yet") as caught:
+            session.context(at="turn:1")
+        assert caught.value.code == "unknown_position"
+        session.append({"role": "user", "content": "Hello?"})
+        assert session.context(at="turn:1").position == book.head
+        # an answer that nothing stands before answers nothing
+        other = book.session("other")
+        other.append([{"role": "assistant", "content": "Hi."}, {"role": "user", "content": "Yes?"}])
+        other.append([{"role": "assistant", "content": "One."}, {"role": "assistant", "content": "Two."}])
+        assert [message["content"] for message in other.context(at="turn:1").messages] == ["Hi.", "Yes?"]
+        assert other.context(at="turn:2").position == book.head
+
+
+def test_rows_are_shown_of_this_workspace_only_where_tables_say_whose_they_are(place: Path) -> None:
+    # given two workspaces that keep their books in one database
+    database = os.environ.get("MINUTEBOOK_DATABASE") or f"sqlite:///{place / 'shared.db'}"
+    for name in ("one", "two"):
+        settings = Settings(workspace_id=name)
+        with Minutebook.open(place / name, database=database, settings=settings, automatic=False) as book:
+            book.session(f"session-{name}").append([{"role": "user", "content": "Hello."}] * 2)
+
+            # when each looks at a projection, now and in the past, then it sees its own rows
+            for moment in (None, book.head):
+                shown = book.projections.show("context", at=moment, table="context_messages")["tables"][0]
+                column = shown["columns"].index("session")
+                assert shown["total"] == 2
+                assert {row[column] for row in shown["rows"]} == {f"session-{name}"}
+            with pytest.raises(MinutebookError) as caught:
+                book.projections.show("context", table="events")
+            assert caught.value.code == "unknown_table"
