@@ -23,6 +23,7 @@ import inspect
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import asynccontextmanager
 from functools import partial
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
@@ -30,6 +31,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from .infrastructure import book as core
 from .infrastructure.book import Answer, Context, RecordedMessage
 from .infrastructure.work.calling import until_cancelled
+from .infrastructure.work.moments import Moment
 
 T = TypeVar("T")
 H = TypeVar("H", bound="_Handle")
@@ -140,21 +142,21 @@ class Session:
     async def close(self) -> None:
         await _call(self._session.close)
 
-    async def fork(self, at: int | None = None, id: str | None = None) -> Session:
+    async def fork(self, at: Moment | None = None, id: str | None = None) -> Session:
         return Session(await _call(self._session.fork, at, id))
 
     async def messages(
-        self, at: int | None = None, *, limit: int | None = None, before: int | None = None
+        self, at: Moment | None = None, *, limit: int | None = None, before: int | None = None
     ) -> list[RecordedMessage]:
         return await _call(self._session.messages, at, limit=limit, before=before)
 
-    async def context(self, at: int | None = None, **options: Any) -> Context:
+    async def context(self, at: Moment | None = None, **options: Any) -> Context:
         return await _call(self._session.context, at, **options)
 
-    async def blame(self, message: int | str | None = None, *, at: int | None = None) -> Answer:
+    async def blame(self, message: int | str | None = None, *, at: Moment | None = None) -> Answer:
         return await _call(self._session.blame, message, at=at)
 
-    async def diff(self, a: int, b: int) -> Answer:
+    async def diff(self, a: Moment, b: Moment) -> Answer:
         return await _call(self._session.diff, a, b)
 
     async def compact(
@@ -193,6 +195,16 @@ class Memory(_Twin):
 
 class Projections(_Twin):
     """The projections; see ``minutebook.Minutebook.projections``."""
+
+    @asynccontextmanager
+    async def at(self, name: str, position: Any = None) -> AsyncIterator[tuple[Any, Any]]:
+        """As ``minutebook.Minutebook.projections.at``, for ``async with``; the replay runs in a worker thread."""
+        opened = self._face.at(name, position)
+        found = await _call(opened.__enter__)
+        try:
+            yield found
+        finally:
+            await asyncio.shield(_call(opened.__exit__, None, None, None))
 
     async def work(
         self, *names: str, once: bool = False, report: Callable[[dict[str, Any]], None] | None = None

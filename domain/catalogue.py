@@ -507,6 +507,28 @@ class ProjectionSkipped(Event):
 
 
 @topic
+class ProjectionEnabled(Event):
+    """A workspace runs a plug-in from here on: its settings name it, and this package in this release brought it (E5).
+
+    Once for each change: another release or version of the code is an event of its own.
+    """
+
+    TOPIC: ClassVar[str] = "ProjectionEnabled"
+    projection: str
+    projection_version: int
+    package: str
+    release: str
+
+
+@topic
+class ProjectionDisabled(Event):
+    """The settings of a workspace no longer name a plug-in: it runs there no more, its rows stay (E5)."""
+
+    TOPIC: ClassVar[str] = "ProjectionDisabled"
+    projection: str
+
+
+@topic
 class ProjectionPaused(Event):
     """A person holds a projection at ``position`` until it is resumed. Payload ``{"reason": text}``."""
 

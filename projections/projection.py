@@ -18,13 +18,18 @@ A projection turns events into rows. It declares its tables and applies batches 
             if rows:
                 connection.execute(statement, rows)
 
+``event`` has the columns of the log; ``event.body`` is the typed event, ``parts(event)`` what a message says.
+
 Three rules make rebuilding, time travel and the check by ``verify`` possible:
 
 * ``apply`` is deterministic: no clock, no file, no network, no randomness, and the same rows however the
   events are cut into batches.
-* It reads and writes through the ``Table`` objects that it declared, kept on ``self``: while a new generation
-  is built, another instance holds the same tables under other names.
+* It reads and writes through the ``Table`` objects that it declared, kept on ``self``, and keeps nothing else there:
+  while a new generation is built, another instance holds the same tables under other names.
 * It does not commit: rows and cursor change in the one transaction that the engine holds.
+
+The engine holds a plug-in to them where it can: statements that are no reading or writing of its own rows are refused,
+and what an event makes it do wrong halts it before that event. ``minutebook.testing.check_projection`` tries the rest.
 """
 
 from __future__ import annotations
@@ -34,7 +39,10 @@ from typing import Any, ClassVar
 
 from sqlalchemy import BigInteger, Connection, Integer, MetaData, Table
 
+from ..domain.catalogue import MessageRecorded
 from ..domain.events import Event, LoggedEvent
+from ..domain.forms import view
+from ..domain.message import Part
 
 BIG = BigInteger().with_variant(Integer(), "sqlite")
 """The type of a position, on both databases."""
@@ -75,6 +83,18 @@ class Projection:
         return frozenset(each if isinstance(each, str) else each.TOPIC for each in self.event_types)
 
 
+def parts(event: LoggedEvent) -> tuple[Part, ...]:
+    """What a ``MessageRecorded`` says, in neutral parts whatever form it came in; nothing once it was erased (E8).
+
+    ``Text``, ``Reasoning``, ``ToolCall`` (``id``, ``name``, ``arguments``), ``ToolResult`` (``call_id``, ``name``,
+    ``text``) and others of ``minutebook.domain.message``.
+    """
+    body = event.body
+    if not isinstance(body, MessageRecorded) or body.payload is None:
+        return ()
+    return view(body.form, body.content["source"]).parts
+
+
 def upsert(table: Table, connection: Connection, *, add: Iterable[str] = ()) -> Any:
     """An INSERT that replaces the row with the same primary key; columns in ``add`` are added to instead.
 
@@ -107,4 +127,6 @@ def _upsert(table: Table, dialect: str, added: frozenset[str]) -> Any:
         for column in table.columns
         if column not in keys
     }
+    if not changed:  # the key is all there is
+        return insert.on_conflict_do_nothing(index_elements=keys)
     return insert.on_conflict_do_update(index_elements=keys, set_=changed)

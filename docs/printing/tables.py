@@ -18,7 +18,8 @@ INTRO = """\
 On SQLite the book is one file, `.tinyagent/minutebook.db`, and any SQLite tool can read it. Types are given for
 SQLite and PostgreSQL. Schema version VERSION; on SQLite it stands in `user_version`.
 Only the log is the truth. The tables of a projection can be made again from it at any time:
-`minutebook projections rebuild --all`.
+`minutebook projections rebuild --all`. Two kinds of tables are not on this page: those of plug-ins, and `checkpoints`,
+which a long look at the past of a projection makes; nothing is lost with it.
 
 # The log
 """

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...domain.message import JSON
-from ..work import intake, proposals, remembering
+from ..work import intake, moments, proposals, remembering
+from ..work.moments import Moment
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime
 from ..work.schedule import Curating
@@ -25,14 +26,14 @@ class Memory:
         """The entries of the current revision: ``id`` and ``text``."""
         return [Answer(entry) for entry in self.show()["entries"]]
 
-    def show(self, revision: int | None = None, *, at: int | None = None) -> Answer:
-        """A revision (the current one, a number, or that in force at a position).
+    def show(self, revision: int | None = None, *, at: Moment | None = None) -> Answer:
+        """A revision (the current one, a number, or that in force at a position or time).
 
         ``revision``, ``digest``, ``entries``, ``file``; of a displaced revision ``kept``, what stood in the file, with
         bytes that are no text as ``\\xe9``. Raises ``unknown_revision``, ``unknown_position``.
         """
-        self._runtime.require_position(at)
-        return Answer(remembering.show(self._runtime, self._publisher, revision, at))
+        position = moments.position_of(self._runtime, at)
+        return Answer(remembering.show(self._runtime, self._publisher, revision, position))
 
     def revisions(self, limit: int | None = None, *, before: int | None = None) -> list[Answer]:
         """Committed revisions, oldest first: ``revision``, ``kind``, ``parent``, ``position``, ``time``, ``digest``.

@@ -18,9 +18,8 @@ from ...domain.errors import InputError, MemoryFault, SessionError, StoreError
 from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
-from ..store.runner import Projections
 from ..store.system import telling
-from ..work import conversation, exporting, importing, looking, tracing, undoing, verifying
+from ..work import conversation, exporting, importing, looking, plugging, tracing, undoing, verifying
 from ..work.calling import method
 from ..work.exporting import Lines, Sink
 from ..work.extras import counter_of, curator_of, redactor_of, summarizer_of
@@ -32,7 +31,7 @@ from ..work.schedule import Curating
 from ..work.transcripts import Progress
 from ..work.workspace import Workspace
 from .answers import Answer
-from .catalogue import standard
+from .catalogue import projections_of
 from .memory import Memory
 from .projections import ProjectionsFace
 from .run import Run
@@ -118,9 +117,7 @@ class Minutebook:
         owner = register(new_id("r"))
         try:
             log = Log(store)
-            projections = Projections(
-                log, standard(effective.projections), seconds_max=effective.projection_seconds_max
-            )
+            projections = projections_of(log, effective)
             runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact, check)
             book = cls(
                 runtime,
@@ -155,6 +152,7 @@ class Minutebook:
             # A bad memory file or a busy lock is named by status; it never keeps a conversation from starting (S3).
             self._curating.last_error = f"{error.code}: {error.message}"
         try:
+            plugging.settle(self._runtime)
             for session in looking.sessions_with_open_run(self._runtime):
                 conversation.interrupt_if_dead(self._runtime, session)
         except StoreError as error:

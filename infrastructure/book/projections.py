@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from ...domain.errors import StoreError
+from sqlalchemy import Connection
+
+from ...domain.whole_numbers import whole_number
+from ..store import past
 from ..store.runner import By
-from ..work import following, looking, verifying
+from ..work import following, looking, moments, verifying
 from ..work.following_lane import Report
+from ..work.moments import Moment
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime
 from .answers import Answer, Answers
+from .catalogue import available
+
+ROWS_SHOWN = 50
+"""Rows of each table that ``show`` gives unless it is asked for more."""
 
 
 class ProjectionsFace:
@@ -36,6 +48,40 @@ class ProjectionsFace:
         """
         self._runtime.require_writing("a rebuild")
         return [Answer(row) for row in verifying.rebuild(self._runtime, self._publisher, names)]
+
+    def available(self) -> Answers:
+        """The plug-ins that installed packages offer or the settings name: ``name``, ``package``, ``version``,
+        ``target``, ``status`` (available, named, enabled, retired, failed), ``error``. Nothing is imported for it."""
+        return [Answer(row) for row in available(self._runtime.projections, self._runtime.settings.projections)]
+
+    @contextmanager
+    def at(self, name: str, position: Moment | None = None) -> Iterator[tuple[Any, Connection]]:
+        """The projection and a connection to its rows as of a position or time; without one, as of now (E3)::
+
+            with book.projections.at("token_cost", 42) as (projection, connection):
+                rows = connection.execute(select(projection.costs)).all()
+
+        The past is computed anew, in a private database that is gone afterwards. Raises InputError
+        ``unknown_projection``, ``unknown_position``, ``bad_value``, StoreError ``projection_halted``.
+        """
+        engine = self._runtime.projections
+        upto = moments.position_of(self._runtime, position)
+        with engine.reading(name) if upto is None else past.at(engine, name, upto) as (projection, connection):
+            yield projection, connection
+
+    def show(self, name: str, *, at: Moment | None = None, table: str | None = None, limit: int = ROWS_SHOWN) -> Answer:
+        """The rows of a projection, now or in the past: ``name``, ``version``, ``position``, and under ``tables`` each
+        ``table`` with ``columns``, its first ``rows`` in order of their keys, and ``total``.
+
+        Of a table with a column ``workspace`` only this workspace's. Raises as ``at``, and ``unknown_table``.
+        """
+        whole_number(limit, "limit")
+        engine = self._runtime.projections
+        upto = moments.position_of(self._runtime, at)
+        position = self._runtime.log.head().position if upto is None else upto
+        with self.at(name, upto) as (projection, connection):
+            tables = past.listed(engine, name, connection, self._runtime.workspace, table, limit)
+        return Answer({"name": name, "version": projection.version, "position": position, "tables": tables})
 
     def retry(self, name: str) -> Answer:
         """Lets a halted projection try again, and applies what it parked, in order."""

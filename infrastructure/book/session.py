@@ -10,12 +10,13 @@ from ...domain.message import JSON
 from ...domain.recall_tool import CHARS_DEFAULT, parse_recall
 from ...domain.usage import usage_of
 from ...domain.whole_numbers import whole_number
-from ..work import blaming, conversation, looking
+from ..work import blaming, conversation, looking, moments
 from ..work.backtest import backtest
 from ..work.compressor import Compressor
 from ..work.conversation import RunRef
 from ..work.freezer import Freezer
 from ..work.leases import Lease, renew_lease
+from ..work.moments import Moment
 from ..work.recalling import recall_in_session
 from ..work.recording import Entry, record
 from ..work.requests import Requests
@@ -82,66 +83,72 @@ class Session:
         conversation.close_session(self._runtime, self.id)
         self._book._wake_curator("session_closed")
 
-    def fork(self, at: int | None = None, id: str | None = None) -> Session:
-        """A new session with this one's history up to position ``at`` (default: all of it) (M6)."""
+    def fork(self, at: Moment | None = None, id: str | None = None) -> Session:
+        """A new session with this one's history up to ``at``, a position, time or turn (default: all of it) (M6)."""
         self._runtime.require_writing("a fork")
         child = id or new_id(f"{self.id[:80]}-fork")
+        position = self._position(at)
         conversation.fork_session(
-            self._runtime, self.id, self._runtime.log.head().position if at is None else at, child
+            self._runtime, self.id, self._runtime.log.head().position if position is None else position, child
         )
         return Session(self._book, child)
 
     # --- reading
 
     def messages(
-        self, at: int | None = None, *, limit: int | None = None, before: int | None = None
+        self, at: Moment | None = None, *, limit: int | None = None, before: int | None = None
     ) -> list[RecordedMessage]:
-        """Every message as it was recorded, each with its state in the context now or at a position (M1, C7).
+        """Every message as it was recorded, each with its state in the context now or in the past (M1, C7).
 
-        ``limit`` keeps the last ones, ``before`` only those before a position.
-        Raises InputError ``unknown_position``, ``bad_option``.
+        ``at`` as in ``context``; ``limit`` keeps the last ones, ``before`` only those before a position.
+        Raises InputError ``unknown_position``, ``bad_value``, ``bad_option``.
         """
-        self._runtime.require_position(at)
+        position = self._position(at)
         for what, number in (("limit", limit), ("before", before)):
             if number is not None:
                 whole_number(number, what)
         return [
             RecordedMessage(original, known)
-            for original, known in looking.messages(self._runtime, self.id, at=at, limit=limit, before=before)
+            for original, known in looking.messages(self._runtime, self.id, at=position, limit=limit, before=before)
         ]
 
     def context(
-        self, at: int | None = None, *, window: int | None = None, system: str | None = None,
+        self, at: Moment | None = None, *, window: int | None = None, system: str | None = None,
         tools: Sequence[JSON] | None = None,
     ) -> Context:  # fmt: skip
-        """What a model would see, or saw at a position; only reads (C8, C11).
+        """What a model would see, or saw in the past; only reads (C8, C11).
+
+        ``at`` is a position (``42``), a time (a datetime, or ``"2026-11-30T10:00Z"``; without a zone it is UTC) or a
+        turn (``"turn:41"``: what the model had when it was asked for the 41st time).
 
         Raises CompactionNeeded when it would not fit the window without a summary, InputError
-        ``unknown_position``, ``bad_option``.
+        ``unknown_position``, ``bad_value``, ``bad_option``.
         """
-        self._runtime.require_position(at)
+        position = self._position(at)
         said, schemas = preamble_parts(system, tools)
-        return Context.of(self._compressor.look(at=at, window=window, system=said, tools=schemas))
+        return Context.of(self._compressor.look(at=position, window=window, system=said, tools=schemas))
 
-    def blame(self, message: int | str | None = None, *, at: int | None = None) -> Answer:
+    def blame(self, message: int | str | None = None, *, at: Moment | None = None) -> Answer:
         """Why each line of the context is there, and why each hidden message is not (E4).
 
         The answer has ``preamble``, ``lines`` and ``hidden``; every row has ``why`` in words and ``because``, the
         positions of the events. With ``message`` (a position, the id of a message or compaction) only that one, and
         under ``chain`` the events that led to it. Raises InputError ``not_in_session``, ``unknown_position``.
         """
-        self._runtime.require_position(at)
-        return Answer(blaming.blame(self._runtime, self.id, self._freezer, message, at))
+        return Answer(blaming.blame(self._runtime, self.id, self._freezer, message, self._position(at)))
 
-    def diff(self, a: int, b: int) -> Answer:
-        """What changed in the context from position ``a`` to ``b``: ``added``, ``removed``, ``changed``, each with why.
+    def diff(self, a: Moment, b: Moment) -> Answer:
+        """What changed in the context from ``a`` to ``b``: ``added``, ``removed``, ``changed``, each with why.
+
+        Both are positions, times or turns, as in ``context``.
 
         ``preamble`` names what else is another (``system``, ``memory``, ``tools``); ``from`` and ``to`` have the sizes
         and digests. Raises InputError ``unknown_position``.
         """
-        for position in (a, b):
-            self._runtime.require_position(position)
-        return Answer(blaming.diff(self._runtime, self.id, self._freezer, a, b))
+        old, new = (moments.position_of(self._runtime, each, self.id) for each in (a, b))
+        assert old is not None
+        assert new is not None
+        return Answer(blaming.diff(self._runtime, self.id, self._freezer, old, new))
 
     def compact(self, dry_run: bool = False, window: int | None = None, *, from_originals: bool = False) -> Answer:
         """Summarises the middle of the session now, whatever the trigger says; a dry run calls no model (C11).
@@ -192,6 +199,9 @@ class Session:
     def timeline(self, buckets: int = 50) -> list[Answer]:
         """Tokens, compactions, runs and memory revisions over the positions of the session, in ``buckets`` steps."""
         return [Answer(row) for row in looking.timeline(self._runtime, self.id, buckets)]
+
+    def _position(self, at: Moment | None) -> int | None:
+        return moments.position_of(self._runtime, at, self.id)
 
     def _crowded(self) -> str:
         """Why the window is too small for this session, for the status; "" when it is not (C10)."""

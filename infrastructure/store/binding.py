@@ -7,22 +7,23 @@ are renamed before their first use; so the same ``apply`` fills either, and plug
 from __future__ import annotations
 
 import copy
-import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, MetaData, Table, inspect
 from sqlalchemy.schema import CreateTable
 from sqlalchemy.sql import quoted_name
 
-from ...domain.errors import InputError
+from ...domain.errors import InputError, MinutebookError
+from ...domain.events import LoggedEvent
 from ...projections.projection import Projection
+from .bounded import is_foreign
+from .confinement import confined
+from .declared import THE_LOGS, check_class, check_tables
 
 TABLES_LOCK = 0x6D626F6B_0002
 """The advisory lock of whoever makes tables of projections; the log's own schema has another."""
-
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,9 @@ class Bound:
     projection: Projection
     tables: tuple[Table, ...]
     suffix: str = ""
+    source: Projection | type[Projection] | None = None
+    foreign: frozenset[str] = THE_LOGS
+    """Tables of others, which a plug-in neither writes nor reads."""
 
     @property
     def name(self) -> str:
@@ -45,31 +49,75 @@ class Bound:
     def table_names(self) -> tuple[str, ...]:
         return tuple(table.name for table in self.tables)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that it names in the database: tables and indexes."""
+        return (*self.table_names, *(str(index.name) for table in self.tables for index in table.indexes))
 
-def bind(projection: Projection | type[Projection], suffix: str = "") -> Bound:
+    @property
+    def plug_in(self) -> bool:
+        """Written by somebody else: it is confined to its own tables."""
+        return is_foreign(self.projection)
+
+    def apply(self, events: Sequence[LoggedEvent], connection: Connection) -> None:
+        """The projection's ``apply``, in the transaction that ``connection`` has open.
+
+        Raises StoreError ``plug_in_misbehaved`` for what a plug-in may not do there, and whatever it raises.
+        """
+        if not self.plug_in:
+            self.projection.apply(events, connection)
+            return
+        with confined(connection, self.name, self.table_names, self.foreign):
+            self.projection.apply(events, connection)
+
+
+def bind(projection: Projection | type[Projection] | Bound, suffix: str = "") -> Bound:
     """An instance of its own, with tables of its own. Raises InputError ``bad_projection``."""
-    original: Any = projection() if isinstance(projection, type) else projection
-    name = getattr(original, "name", None)
-    if not isinstance(name, str) or not _NAME.fullmatch(name) or "__" in name:
-        raise InputError(
-            f"projection {type(original).__name__} has the name {name!r}; use lower case letters, digits and single "
-            "underscores, at most 40",
-            code="bad_projection",
-        )
-    instance: Projection = copy.copy(original)
+    if isinstance(projection, Bound):
+        # Made anew from its class, where it was given as one: what an instance keeps on itself is not handed on.
+        again = bind(projection.source or projection.projection, suffix)
+        return replace(again, foreign=projection.foreign)
     metadata = MetaData()
-    instance.tables(metadata)
-    tables = tuple(metadata.sorted_tables)
-    for table in tables:
-        if table.name != name and not table.name.startswith(f"{name}_"):
-            raise InputError(
-                f"projection {name!r} declares the table {table.name!r}; its tables must be named {name!r} or "
-                f"'{name}_...', so that no two projections meet",
-                code="bad_projection",
-            )
-        if suffix:
+    try:
+        instance = projection() if isinstance(projection, type) else copy.copy(projection)
+        name = check_class(instance)
+        instance.tables(metadata)
+        check_tables(name, metadata)
+        tables = tuple(metadata.sorted_tables)
+    except MinutebookError:
+        raise
+    except (Exception, SystemExit) as error:
+        said = projection if isinstance(projection, type) else type(projection)
+        raise InputError(
+            f"projection {said.__name__} cannot declare its tables: {type(error).__name__}: {error}; ask its author",
+            code="bad_projection",
+        ) from error
+    if suffix:
+        for table in tables:
             _rename(table, suffix)
-    return Bound(instance, tables, suffix)
+    return Bound(instance, tables, suffix, projection)
+
+
+def apart(bounds: Iterable[Bound]) -> dict[str, Bound]:
+    """Projections by name, each told which tables are others'.
+
+    Raises InputError ``bad_projection`` where two have the same name, or mean the same table or index.
+    """
+    found: dict[str, Bound] = {}
+    owner: dict[str, str] = {}
+    for bound in bounds:
+        if bound.name in found:
+            raise InputError(f"two projections are named {bound.name!r}; rename one", code="bad_projection")
+        found[bound.name] = bound
+        for name in bound.names:
+            if name in owner:
+                raise InputError(
+                    f"projections {owner[name]!r} and {bound.name!r} both declare {name!r}; rename one",
+                    code="bad_projection",
+                )
+            owner[name] = bound.name
+    tables = THE_LOGS.union(*(bound.table_names for bound in found.values()))
+    return {name: replace(bound, foreign=tables - {*bound.table_names}) for name, bound in found.items()}
 
 
 def _rename(table: Table, suffix: str) -> None:

@@ -10,12 +10,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, event
 
 from ...domain.events import LoggedEvent
 from ...projections.projection import Projection
+
+if TYPE_CHECKING:
+    from .binding import Bound
 
 SECONDS_MAX = 2.0
 """Of one event, where the setting ``projection_seconds_max`` says nothing else: less than a writer waits."""
@@ -40,13 +43,13 @@ def is_foreign(projection: Projection) -> bool:
     return type(projection).__module__.partition(".")[0] != __name__.partition(".")[0]
 
 
-def apply(projection: Projection, events: Sequence[LoggedEvent], connection: Connection, seconds: float) -> None:
-    """``projection.apply`` with at most ``seconds`` for one event, a quarter of that for several.
+def apply(bound: Bound, events: Sequence[LoggedEvent], connection: Connection, seconds: float) -> None:
+    """``bound.apply`` with at most ``seconds`` for one event, a quarter of that for several.
 
     Raises TookTooLong (then ``connection`` is dead), Exited, or what ``apply`` raises.
     """
-    if not is_foreign(projection):
-        projection.apply(events, connection)
+    if not bound.plug_in:
+        bound.apply(events, connection)
         return
     seconds *= 1.0 if len(events) == 1 else SHARE_OF_MANY
     errors: list[BaseException] = []
@@ -55,13 +58,13 @@ def apply(projection: Projection, events: Sequence[LoggedEvent], connection: Con
 
     def work() -> None:
         try:
-            projection.apply(events, connection)
+            bound.apply(events, connection)
         except BaseException as error:
             errors.append(error)
         finally:
             done.set()
 
-    threading.Thread(target=work, name=f"minutebook-apply-{projection.name}", daemon=True).start()
+    threading.Thread(target=work, name=f"minutebook-apply-{bound.name}", daemon=True).start()
     try:
         finished = done.wait(seconds)
     except BaseException:

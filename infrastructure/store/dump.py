@@ -22,8 +22,8 @@ def keys(table: Table) -> list[Column[Any]]:
     return list(table.primary_key.columns) or list(table.columns)
 
 
-def rows(connection: Connection, table: Table) -> Generator[tuple[Any, ...], None, None]:
-    """All rows in order of their keys, text by code points."""
+def rows(connection: Connection, table: Table, *where: Any) -> Generator[tuple[Any, ...], None, None]:
+    """All rows, or those that match, in order of their keys, text by code points."""
     order: list[Any] = [
         # SQLite compares bytes; PostgreSQL would compare by the locale of the database.
         column.collate("C")
@@ -31,7 +31,7 @@ def rows(connection: Connection, table: Table) -> Generator[tuple[Any, ...], Non
         else column
         for column in keys(table)
     ]
-    statement = select(table).order_by(*order).execution_options(yield_per=CHUNK)
+    statement = select(table).where(*where).order_by(*order).execution_options(yield_per=CHUNK)
     # Closed with the generator: a comparison stops at the first difference.
     with connection.execute(statement) as result:
         for row in result:

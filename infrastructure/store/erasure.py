@@ -46,6 +46,8 @@ def erase_payloads(database: Database, writer: Connection, positions: Sequence[i
             if full:
                 run(_NAME, by_position, position)
                 run(_ERASE, position)
+        # Kept states of past looks may hold what was erased; dropped, not emptied, so that no page of them stays.
+        run("DROP TABLE IF EXISTS checkpoints")
         run("COMMIT")
     except BaseException:
         if not database.sqlite or connection.in_transaction:

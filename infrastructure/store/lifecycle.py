@@ -15,7 +15,7 @@ from ...domain.catalogue import ProjectionDropped, ProjectionPaused, ProjectionR
 from ...domain.errors import StoreError
 from ...domain.events import Envelope, encode_payload
 from ...domain.streams import projection_stream
-from . import cursors, leasing
+from . import checkpoints, cursors, leasing
 from .binding import drop as drop_tables
 from .bounded import is_foreign
 from .cursors import BUILDING, Cursor, Standing
@@ -114,6 +114,7 @@ def remove(connection: Connection, name: str) -> None:
             drop_tables(connection, cursor.tables)
             cursors.remove(connection, each)
         connection.execute(delete(parked).where(parked.c.projection == each))
+    checkpoints.forget(connection, name)
 
 
 def _stored(engine: Projections, name: str) -> Cursor:

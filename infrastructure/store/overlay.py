@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from sqlalchemy import Connection, create_engine, insert, select
 from sqlalchemy.pool import StaticPool
@@ -23,9 +23,9 @@ COPY = 5_000
 
 
 @contextmanager
-def scratch(bound: Bound, *, spill: bool = False) -> Iterator[tuple[Bound, Connection]]:
-    """A private database that holds the empty tables of the projection."""
-    copy = bind(bound.projection)
+def scratch(bound: Bound, *, spill: bool = False, image: bytes | None = None) -> Iterator[tuple[Bound, Connection]]:
+    """A private database that holds the empty tables of the projection, or begins as a copy of ``image``."""
+    copy = bind(bound)
     # An empty name is SQLite's private temporary file: it stays in memory until it grows, and is gone when closed.
     engine = create_engine(
         "sqlite://",
@@ -35,8 +35,13 @@ def scratch(bound: Bound, *, spill: bool = False) -> Iterator[tuple[Bound, Conne
     try:
         with engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA synchronous=OFF")
+            if image is not None:
+                with closing(sqlite3.connect(":memory:")) as kept:
+                    kept.deserialize(image)
+                    kept.backup(connection.connection.driver_connection)  # type: ignore[arg-type]
             connection.exec_driver_sql("BEGIN")
-            create(connection, copy)
+            if image is None:
+                create(connection, copy)
             yield copy, connection
             connection.rollback()
     finally:
@@ -70,7 +75,7 @@ def fold(
         events = [event for event in batch.events if event.position not in without]
         try:
             if events:
-                copy.projection.apply(events, target)
+                copy.apply(events, target)
         except Exception as error:
             raise StoreError(
                 f"projection {copy.name!r} cannot be computed between positions {batch.start} and {batch.end}: "

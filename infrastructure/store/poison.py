@@ -70,7 +70,7 @@ def _unpark(engine: Projections, bound: Bound, position: int) -> None:
                 code="log_hole",
                 position=position,
             )
-        bounded.apply(bound.projection, [event], connection, engine.seconds_max)
+        bounded.apply(bound, [event], connection, engine.seconds_max)
 
 
 def _row(bound: Bound, position: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, delete, update
 
 from ...domain.errors import StoreError
-from . import cursors
+from . import checkpoints, cursors
 from .binding import Bound, bind, create, drop, lock_tables, missing, one_builder, rename
 from .cursors import BUILDING, Cursor
 from .feed import BATCH
@@ -71,7 +71,7 @@ def _begin(engine: Projections, bound: Bound) -> tuple[int, Bound]:
         one_builder(connection)
         live = cursors.find(connection, bound.name, lock=True)
         generation = 0 if live is None else live.generation
-        shadow = bind(bound.projection, suffix=f"__g{generation + 1}")
+        shadow = bind(bound, suffix=f"__g{generation + 1}")
         found = cursors.find(connection, bound.name + BUILDING, lock=True)
         if found is not None:
             usable = (
@@ -167,6 +167,7 @@ def _exchange(connection: Connection, bound: Bound, worker: Worker, live: Cursor
             tables=json.dumps(bound.table_names),
         )
     )
+    checkpoints.forget(connection, bound.name)
     connection.execute(delete(parked).where(parked.c.projection == bound.name))
     connection.execute(update(parked).where(parked.c.projection == worker.name).values(projection=bound.name))
 

@@ -10,10 +10,10 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from ...domain.errors import InputError, StoreError
+from ...domain.errors import InputError, MinutebookError, StoreError
 from ...projections.projection import Projection
 from . import bounded, cursors, lifecycle, overlay, poison
-from .binding import Bound, bind, create, one_builder
+from .binding import Bound, apart, bind, create, one_builder
 from .comparison import ProjectionReport, compare
 from .cursors import Cursor
 from .dump import dump_hash
@@ -61,12 +61,11 @@ class Projections:
         self.log = log
         self.database = log.database
         self.clock = clock
-        self._bound: dict[str, Bound] = {}
-        for projection in projections:
-            bound = bind(projection)
-            if bound.name in self._bound:
-                raise InputError(f"two projections are named {bound.name!r}; rename one", code="bad_projection")
-            self._bound[bound.name] = bound
+        self._bound: dict[str, Bound] = apart(bind(projection) for projection in projections)
+        self.failed: dict[str, MinutebookError] = {}
+        """Plug-ins that are wanted and not loaded, each with the reason: asking for one raises it (E5)."""
+        self.origins: dict[str, tuple[str, str, int]] = {}
+        """Package, release and version of the code of each plug-in that is loaded."""
         self.seconds_max = seconds_max
         self.database.idle_seconds = max(self.database.idle_seconds, 2 * seconds_max)
         self._workers = {name: self._worker(bound) for name, bound in self._bound.items()}
@@ -92,11 +91,31 @@ class Projections:
         """Makes the tables of new projections, and rebuilds those whose version is another than the stored one."""
         with self.database.reading() as connection:
             found = {cursor.name: cursor for cursor in cursors.every(connection)}
-        for name, bound in self._bound.items():
-            if name not in found:
-                self._create(bound)
-            elif found[name].version != bound.version and not found[name].resting:
-                self.rebuild(name)
+        for name, bound in list(self._bound.items()):
+            try:
+                self._open(bound, found.get(name))
+            except MinutebookError as error:
+                if not bound.plug_in:
+                    raise
+                # It keeps nobody else from working; asking for it says why.
+                self.failed[name] = error
+                del self._bound[name], self._workers[name]
+
+    def _open(self, bound: Bound, cursor: Cursor | None) -> None:
+        if cursor is None:
+            self._create(bound)
+        elif cursor.version != bound.version and not cursor.resting and (not bound.plug_in or self.near(bound.name, 0)):
+            self.rebuild(bound.name)
+
+    def near(self, name: str, position: int | None = None) -> bool:
+        """Whether a projection (or one that stands at ``position``) is so near to the head that a look brings it up.
+
+        A plug-in that is far behind is brought up by who asks for it: nobody else waits for its back-fill.
+        """
+        with self.database.reading() as connection:
+            cursor = cursors.find(connection, name)
+            at = (cursor.position if cursor else 0) if position is None else position
+            return not self._known(name).plug_in or self.log.head(connection).position - at <= CLOSE_LAG_MAX
 
     def _create(self, bound: Bound) -> None:
         with self.database.projecting() as connection:
@@ -146,7 +165,7 @@ class Projections:
         except StoreError:
             return  # with the server gone there is nothing to leave in order, and the book closes all the same
         for row in rows:
-            if 0 < row.lag <= CLOSE_LAG_MAX:
+            if 0 < row.lag <= CLOSE_LAG_MAX and row.name in self._bound:
                 self.refresh(row.name)
 
     def _catch_up(self, name: str, **how: Any) -> Cursor:
@@ -364,7 +383,7 @@ class Projections:
     def _known(self, name: str) -> Bound:
         bound = self._bound.get(name)
         if bound is None:
-            raise self.unknown(name)
+            raise self.failed.get(name) or self.unknown(name)
         return bound
 
     def unknown(self, name: str) -> InputError:

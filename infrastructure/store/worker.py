@@ -18,6 +18,7 @@ from ...domain.events import LoggedEvent
 from . import bounded, cursors
 from .binding import Bound
 from .bounded import TookTooLong
+from .confinement import BrokeOut
 from .cursors import Cursor
 from .database import Database
 from .failpoints import failpoint
@@ -195,6 +196,8 @@ class Worker:
             return after
         except Overtaken:
             raise
+        except BrokeOut as error:
+            return self._broken(cursor, error)
         except TookTooLong as error:
             if not self._too_long(batch):
                 return cursor
@@ -231,11 +234,19 @@ class Worker:
         failpoint("project.moved")
         events = self._unparked(connection, batch) if self.bound.projection.parks else batch.events
         if events:
-            bounded.apply(self.bound.projection, events, connection, self.seconds_max)
+            bounded.apply(self.bound, events, connection, self.seconds_max)
         failpoint("project.applied")
         return replace(cursor, position=batch.end, error=None, heartbeat=now)
 
     # --- poison
+
+    def _broken(self, cursor: Cursor, error: BrokeOut) -> Cursor:
+        # What the plug-in committed cannot be taken back: whoever has the rows now is halted, wherever it stands.
+        now = self._now()
+        with self.database.projecting() as connection:
+            found = cursors.find(connection, self.name, lock=True) or cursor
+            cursors.halt(connection, found, error.message, now)
+        return replace(found, status="halted", error=error.message, heartbeat=now)
 
     def _poisoned(self, cursor: Cursor, batch: Batch, error: Exception) -> Cursor:
         if not batch.events:

@@ -271,9 +271,11 @@ def _moment(text: str | None) -> str | None:
 
 def projections(runtime: Runtime) -> list[dict[str, Any]]:
     """Where each projection stands; a look brings them up to date first, as far as it may."""
-    for name in runtime.projections.names:
-        runtime.projections.refresh(name)
-    return [
+    engine = runtime.projections
+    for name in engine.names:
+        if engine.near(name):
+            engine.refresh(name)
+    rows = [
         {
             "name": row.name,
             "version": row.version,
@@ -292,8 +294,28 @@ def projections(runtime: Runtime) -> list[dict[str, Any]]:
             "parked": list(row.parked),
             "skipped": list(row.skipped),
         }
-        for row in runtime.projections.status()
+        for row in engine.status()
     ]
+    return [*rows, *_not_loaded(runtime, rows)]
+
+
+def _not_loaded(runtime: Runtime, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Says of the plug-ins that are wanted and cannot be loaded why not; gives the rows of those that have none."""
+    stored = {row["name"]: row for row in rows}
+    head = runtime.log.head().position
+    new: list[dict[str, Any]] = []
+    for name, error in runtime.projections.failed.items():
+        if name in runtime.projections.names:
+            continue  # one that took the name of another, which is well
+        # Nothing is wrong with one that was retired, or that nobody has enabled yet.
+        status = {"plug_in_retired": "retired", "plug_in_not_enabled": "building"}.get(error.code, "halted")
+        said = {"status": status, "error" if status == "halted" else "note": f"not loaded: {error.message}"}
+        if name in stored:
+            stored[name].update(said)
+            continue
+        blank = dict.fromkeys(rows[0]) if rows else {}
+        new.append({**blank, "name": name, "cursor": 0, "head": head, "lag": head, "parked": [], "skipped": [], **said})
+    return new
 
 
 def status(runtime: Runtime, root: Path, memory: dict[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,11 @@ def verify(runtime: Runtime, publisher: Publisher) -> dict[str, Any]:
         )
     ]
     checks.extend(_projection(runtime, name) for name in runtime.projections.names)
+    checks.extend(
+        _check(f"projection {name}", False, f"not loaded: {error.code}: {error.message}")
+        for name, error in runtime.projections.failed.items()
+        if name not in runtime.projections.names and error.code not in ("plug_in_retired", "plug_in_not_enabled")
+    )
     checks.append(_unprojected(runtime))
     checks.append(_safely("memory_file_on_disk", lambda: _file(publisher)))
     return {

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, Table, func, select
+from sqlalchemy import Connection, Select, Table, and_, func, or_, select
 
 from .epochs import Compacted, Ref, Visible, refs_from_json, stack_from_json
 from .tables import ContextTables
@@ -61,6 +61,26 @@ def lineage(
             break
         name, at = row.parent, row.parent_position if at is None else min(at, row.parent_position)
     return found[::-1]
+
+
+def answers(tables: ContextTables, connection: Connection, workspace: str, session: str) -> Select[Any]:
+    """The positions of a session's answers in order: what the model said each time that it was asked.
+
+    Of assistant messages that follow each other only the first is one, and none that nothing stands before.
+    """
+    table = tables.messages
+    segments = [
+        and_(table.c.session == name, *(() if upto is None else (table.c.position <= upto,)))
+        for name, upto in lineage(tables, connection, workspace, session)
+    ]
+    before = func.lag(table.c.role).over(order_by=table.c.position).label("before")
+    listed = select(table.c.position, table.c.role, before).where(table.c.workspace == workspace, or_(*segments))
+    inner = listed.subquery()
+    return (
+        select(inner.c.position)
+        .where(inner.c.role == "assistant", inner.c.before != "assistant")
+        .order_by(inner.c.position)
+    )
 
 
 def epoch(

@@ -169,14 +169,16 @@ class Shell:
 
     def _install(self, project: Path) -> None:
         """What ``pip install`` of a small project comes to, without a build: its metadata on the path."""
+        # With a layout of its own, the code stands below src.
+        place = project / "src" if (project / "src").is_dir() else project
         told = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        info = project / f"{told['name'].replace('-', '_')}-{told['version']}.dist-info"
+        info = place / f"{told['name'].replace('-', '_')}-{told['version']}.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {told['name']}\nVersion: {told['version']}\n")
         groups = told["entry-points"].items()
         lines = [f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in points.items()) for group, points in groups]
         (info / "entry_points.txt").write_text("".join(lines))
-        self._patch.syspath_prepend(str(project))
+        self._patch.syspath_prepend(str(place))
 
     # --- what differs from run to run
 
@@ -239,12 +241,13 @@ def commands_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def read_page(
     tmp_path: Path, commands_folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Shell]]:
-    """Runs a page from its first block to its last, in an empty folder that holds only ``docs/demo``."""
+    """Runs a page from its first block to its last, in an empty folder with ``docs/demo`` and ``docs/examples``."""
     modules = set(sys.modules)
 
     def read(page: Path) -> Shell:
         folder = tmp_path / "reader"
-        shutil.copytree(ROOT / "docs" / "demo", folder / "docs" / "demo")
+        for given in ("demo", "examples"):
+            shutil.copytree(ROOT / "docs" / given, folder / "docs" / given)
         for name in [name for name in os.environ if name.startswith("MINUTEBOOK_")]:
             monkeypatch.delenv(name)
         shell = Shell(folder, commands_folder, monkeypatch)

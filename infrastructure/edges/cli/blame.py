@@ -11,6 +11,7 @@ import typer
 from ....domain.errors import InputError
 from .app import app, state
 from .audit import print_trace
+from .moment import At, moment
 from .output import shorten
 from .sessions import SessionId, find
 
@@ -22,11 +23,11 @@ def blame(
         str | None,
         typer.Argument(metavar="MESSAGE", help="Only this one: a position, or the id of a message or compaction."),
     ] = None,
-    at: Annotated[int | None, typer.Option(help="As of this position of the log.")] = None,
+    at: At = None,
 ) -> None:
     """Why each line is in the context, and why each other message is not; of one, the events behind it."""
     out = state.output
-    found = find(state.look(), session).blame(_named(message), at=at)
+    found = find(state.look(), session).blame(_named(message), at=moment(at))
     if out.json:
         out.document(found)
         return
@@ -69,22 +70,26 @@ def _events(positions: Iterable[int]) -> str:
 @app.command("diff")
 def diff(
     context: Annotated[
-        tuple[int, int] | None, typer.Option("--context", metavar="N M", help="Two positions of the log.")
+        tuple[str, str] | None,
+        typer.Option("--context", metavar="N M", help="Two positions of the log, times or turns (turn:41)."),
     ] = None,
     session: Annotated[
         str | None, typer.Option(help="Session id (default: that of the event at M, else the latest).")
     ] = None,
 ) -> None:
-    """What changed in a context between two positions, and why."""
+    """What changed in a context between two moments, and why."""
     if context is None:
         raise typer.BadParameter("say what to compare: --context N M ('minutebook memory diff' compares revisions)")
     out = state.output
+    a, b = moment(context[0]), moment(context[1])
     book = state.look()
     if session is None:
-        session = next((event["session"] for event in book.log(after=context[1] - 1, limit=1) if event["session"]), "-")
+        session = "-"
+        if isinstance(b, int):
+            session = next((event["session"] for event in book.log(after=b - 1, limit=1) if event["session"]), "-")
     elif not session:
         raise InputError("a session has a name; leave --session out for the latest", code="bad_option")
-    found = find(book, session).diff(*context)
+    found = find(book, session).diff(a, b)
     if out.json:
         out.document(found)
         return

@@ -8,6 +8,7 @@ import typer
 
 from ....domain.errors import InputError
 from .app import app, compaction_app, state
+from .moment import At, moment
 from .output import counted, shorten
 from .sessions import SessionId, find, text_of
 
@@ -21,16 +22,16 @@ Fork = Annotated[
 @app.command("context")
 def context(
     session: SessionId,
-    at: Annotated[int | None, typer.Option(help="As of this position of the log.")] = None,
+    at: At = None,
     window: Window = None,
     as_: Annotated[str, typer.Option("--as", help="neutral, openai, openai-responses or anthropic.")] = "neutral",
 ) -> None:
-    """What a model would see now, or saw at a position."""
+    """What a model would see now, or saw at a moment of the past."""
     out = state.output
     if as_ not in ("neutral", "openai", "openai-responses", "anthropic"):
         raise InputError(f"--as takes neutral, openai, openai-responses or anthropic, not {as_!r}", code="bad_renderer")
     book = state.look()
-    found = find(book, session).context(at=at, window=window)
+    found = find(book, session).context(at=moment(at), window=window)
     if as_ == "openai":
         out.document(found.to_openai())
     elif as_ == "openai-responses":

@@ -8,19 +8,23 @@ import typer
 
 from ....domain.errors import InputError, MinutebookError
 from .app import memory_app, propose_app, quarantine_app, state
+from .moment import moment
 from .output import counted, one_line
 
 
 @memory_app.command("show")
 def show(
     revision: Annotated[int | None, typer.Option(help="This revision.")] = None,
-    at: Annotated[int | None, typer.Option(help="The revision in force at this position of the log.")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="MOMENT", help="The revision in force at a position (42) or a time (2026-11-30T10:00Z)."),
+    ] = None,
 ) -> None:
     """The entries of the current revision, or of a past one."""
     if revision is not None and at is not None:
         raise InputError("give --revision or --at, not both", code="bad_option")
     out = state.output
-    found = state.look().memory.show(revision, at=at)
+    found = state.look().memory.show(revision, at=moment(at))
     if out.json:
         out.document(found)
         return

@@ -16,6 +16,7 @@ from ...settings import Settings
 from ...store.system import telling
 from .app import app, session_app, state
 from .export import exported_log, import_exported
+from .moment import At, moment
 from .output import behind, counted, shorten, trouble
 
 SessionId = Annotated[str, typer.Argument(metavar="ID", help="Session id, or its beginning; '-' is the latest.")]
@@ -194,14 +195,14 @@ def show(
 @session_app.command("messages")
 def messages(
     session: SessionId,
-    at: Annotated[int | None, typer.Option(help="As of this position of the log.")] = None,
+    at: At = None,
     limit: Annotated[int | None, typer.Option(min=0, help="At most so many, the last ones.")] = None,
     before: Annotated[int | None, typer.Option(help="Only messages before this position.")] = None,
 ) -> None:
     """Every message as it was recorded, with its state in the context."""
     out = state.output
     book = state.look()
-    found = find(book, session).messages(at=at, limit=limit, before=before)
+    found = find(book, session).messages(at=moment(at), limit=limit, before=before)
     if out.json:
         out.document([message.answer() for message in found])
         return
@@ -238,12 +239,15 @@ def text_of(known: dict[str, Any]) -> str:
 @session_app.command("fork")
 def fork(
     session: SessionId,
-    at: Annotated[int, typer.Option(help="Position up to which history is shared.")],
+    at: Annotated[
+        str,
+        typer.Option(metavar="MOMENT", help="Up to where history is shared: a position, a time or a turn (turn:41)."),
+    ],
     to: Annotated[str | None, typer.Option("--to", help="Id of the new session.")] = None,
 ) -> None:
     """Begin a new session with the history of this one up to a position."""
     book = state.write()
-    child = find(book, session).fork(at=at, id=to)
+    child = find(book, session).fork(at=moment(at), id=to)
     if state.output.json:
         state.output.document({"session": child.id})
     else:
