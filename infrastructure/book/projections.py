@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...domain.errors import StoreError
 from sqlalchemy import Connection
 
+from ...domain.errors import StoreError
 from ...domain.whole_numbers import whole_number
 from ..store import past
 from ..store.runner import By
