@@ -28,6 +28,7 @@ class Candidates(Projection):
 
     name = "candidates"
     version = 1
+    payloads = False
     event_types = frozenset(
         {
             events.CandidateProposed,
@@ -167,7 +168,7 @@ class Candidates(Projection):
             "curator": body.curator,
             "input_tokens": 0 if usage is None else usage.input_tokens,
             "output_tokens": 0 if usage is None else usage.output_tokens,
-            "time": _time(event),
+            "time": event.time_text,
         }
         connection.execute(insert(self.jobs), row)
 
@@ -184,8 +185,8 @@ def _proposed(event: LoggedEvent, body: events.CandidateProposed) -> dict[str, A
         "session": event.session,
         "run": event.run,
         "actor": event.actor,
-        "trust": event.envelope.trust,
-        "time": _time(event),
+        "trust": event.trust,
+        "time": event.time_text,
         "findings": json.dumps([finding.code for finding in body.findings], separators=(",", ":")),
         "messages": json.dumps(body.messages, separators=(",", ":")),
         "attempts": 0,
@@ -193,10 +194,6 @@ def _proposed(event: LoggedEvent, body: events.CandidateProposed) -> dict[str, A
         "reason": None,
         "revision": None,
     }
-
-
-def _time(event: LoggedEvent) -> str:
-    return event.time.isoformat(timespec="microseconds")
 
 
 # --- queries

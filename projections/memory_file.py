@@ -24,6 +24,7 @@ class MemoryFile(Projection):
     name = "memory_file"
     version = 1
     holds = True
+    payloads = False
     event_types = frozenset(
         {
             catalogue.CandidateAdmitted,
@@ -55,7 +56,7 @@ class MemoryFile(Projection):
             Column("position", BIG, nullable=False),
         )
 
-    def settled(self, events: Sequence[LoggedEvent], head: int) -> int:
+    def settled(self, events: Iterable[LoggedEvent], head: int) -> int:
         return min((opened - 1 for opened in unsettled(events)), default=head)
 
     def apply(self, events: Sequence[LoggedEvent], connection: Connection) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -37,11 +37,12 @@ class Batch:
         cut = second[0].position - 1
         return Batch(self.start, cut, first), Batch(cut, self.end, second)
 
-    def decode(self) -> None:
+    def decode(self, plain: Collection[str] = ()) -> None:
         """Decodes the bodies before a transaction is opened; what cannot be read fails where it is applied."""
         for event in self.events:
-            with suppress(MinutebookError):
-                _ = event.body
+            if event.topic not in plain:
+                with suppress(MinutebookError):
+                    _ = event.body
 
 
 class Feed:
@@ -53,6 +54,7 @@ class Feed:
         self.topics = projection.topics()
         # Messages are nearly all of a log: for who wants them the plain page is cheapest.
         self._dense = not self.topics or MessageRecorded.TOPIC in self.topics
+        self._settled_to = 0
 
     def batch(self, connection: Connection, after: int, *, upto: int | None = None, limit: int = BATCH) -> Batch:
         """The next batch, empty when there is nothing to do. Raises StoreError ``log_hole`` or ``cursor_ahead``.
@@ -84,33 +86,41 @@ class Feed:
 
     def _next(self, connection: Connection, after: int, end: int, limit: int) -> Batch:
         if self._dense:
-            page = self.log.page(connection, after=after, before=end + 1, limit=limit)
+            page = self.log.page(
+                connection, after=after, before=end + 1, limit=limit, payloads=self.projection.payloads
+            )
             if not page or page[0].position != after + 1 or page[-1].position != after + len(page):
                 raise _hole(after, page)
             end = page[-1].position
         else:
             end = min(end, after + SPAN)
             self._check(connection, after, end)
-            page = self.log.page(connection, after=after, before=end + 1, topics=sorted(self.topics), limit=limit)
+            page = self.log.page(
+                connection,
+                after=after,
+                before=end + 1,
+                topics=sorted(self.topics),
+                limit=limit,
+                payloads=self.projection.payloads,
+            )
             if len(page) == limit:
                 end = page[-1].position
         return Batch(after, end, self._mine(connection, page))
 
     def _settled(self, connection: Connection, after: int, head: int, limit: int) -> Batch:
-        tail: list[LoggedEvent] = []
-        position = after
-        while position < head:
-            batch = self._next(connection, position, head, BATCH)
-            tail.extend(batch.events)
-            position = batch.end
-        end = min(self.projection.settled(tail, head), head)
-        if end <= after:
+        # What was settled stays so, whatever comes: the tail is looked through once, not for every batch of it.
+        if not after < self._settled_to <= head:
+            tail = (event for batch in self._tail(connection, after, head) for event in batch.events)
+            self._settled_to = min(self.projection.settled(tail, head), head)
+        if self._settled_to <= after:
             return Batch(after, after, ())
-        ready = [event for event in tail if event.position <= end]
-        if len(ready) > limit:
-            ready = ready[:limit]
-            end = ready[-1].position
-        return Batch(after, end, tuple(ready))
+        return self._next(connection, after, self._settled_to, limit)
+
+    def _tail(self, connection: Connection, after: int, head: int) -> Iterator[Batch]:
+        while after < head:
+            batch = self._next(connection, after, head, BATCH)
+            yield batch
+            after = batch.end
 
     def _mine(self, connection: Connection, page: list[LoggedEvent]) -> tuple[LoggedEvent, ...]:
         skipped = self.skipped(connection)

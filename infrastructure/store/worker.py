@@ -10,6 +10,7 @@ from datetime import datetime
 from sqlalchemy import Connection, insert, select
 
 from ...domain.errors import StoreError
+from ...projections.projection import topic_of
 from . import cursors
 from .binding import Bound
 from .cursors import Cursor
@@ -48,6 +49,7 @@ class Worker:
         self.clock = clock
         self.name = name or bound.name
         self.feed = Feed(log, bound.projection)
+        self._plain = frozenset(topic_of(each) for each in bound.projection.plain)
 
     def catch_up(self, *, until_lag: int = 0, progress: Callable[[int, int], None] | None = None) -> Cursor | None:
         """Applies batches until the head (or so near to it) is reached; returns the cursor, None when it is gone.
@@ -89,7 +91,7 @@ class Worker:
 
     def apply(self, cursor: Cursor, batch: Batch) -> Cursor:
         """One transaction of rows and cursor; on a fault of the events, halves the batch to the one that has it."""
-        batch.decode()
+        batch.decode(self._plain)
         try:
             with self.database.projecting() as connection:
                 return self.step(connection, cursor, batch)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, MetaData, insert, update
+from sqlalchemy import Connection, MetaData, Table, Update, bindparam, update
 
 from ...domain import catalogue as events
 from ...domain.events import LoggedEvent
+from ..prepared import prepared, write
 from ..projection import Projection, upsert
 from . import epochs, queries, rows
 from .epochs import Compacted, Stack, Visible
 from .tables import ContextTables
 
+_MESSAGE = events.MessageRecorded.TOPIC
 ENDS = {"RunSucceeded": "succeeded", "RunFailed": "failed", "RunInterrupted": "interrupted"}
 
 
@@ -22,6 +24,8 @@ class Context(ContextTables, Projection):
 
     name = "context"
     version = 1
+    payloads = False
+    plain = frozenset({events.MessageRecorded})
     event_types = frozenset(
         {
             events.SessionOpened,
@@ -58,36 +62,43 @@ class Context(ContextTables, Projection):
 
 
 class _Fold:
-    """One batch: messages and session totals are gathered and written together, epochs as they come."""
+    """One batch: rows are gathered and written together; what was just written is not asked for again."""
 
     def __init__(self, tables: ContextTables, connection: Connection) -> None:
         self.tables = tables
         self.connection = connection
-        self.messages: list[dict[str, Any]] = []
+        self.messages: list[tuple[Any, ...]] = []
         self.runs: dict[tuple[str, str, str], dict[str, Any]] = {}
         self.sessions: dict[tuple[str, str], dict[str, Any]] = {}
         self.last: dict[tuple[str, str], LoggedEvent] = {}
+        self.others: dict[Table, list[dict[str, Any]]] = {}
+        self.newest: dict[tuple[str, str, str, str], int | None] = {}
 
     def flush(self) -> None:
         """Writes what was gathered: before a query that must see it, and at the end of the batch."""
-        for table, new in ((self.tables.messages, self.messages), (self.tables.runs, list(self.runs.values()))):
-            if new:
-                self.connection.execute(insert(table), new)
+        write(self.tables.messages, self.connection, self.messages)
+        write(self.tables.runs, self.connection, list(self.runs.values()))
+        for table, new in self.others.items():
+            write(table, self.connection, new)
         for key, event in self.last.items():
-            self.sessions[key].update(last_position=event.position, last_time=rows.time(event))
-        if self.sessions:
+            self.sessions[key].update(last_position=event.position, last_time=event.time_text)
+        if self.last:
             statement = upsert(self.tables.sessions, self.connection)
-            self.connection.execute(statement, list(self.sessions.values()))
-        self.messages, self.runs, self.sessions, self.last = [], {}, {}, {}
+            self.connection.execute(statement, [self.sessions[key] for key in self.last])
+        self.messages, self.runs, self.last, self.others = [], {}, {}, {}
 
     def take(self, event: LoggedEvent, name: str) -> None:
-        session = self._session(event, name)
-        self.last[event.workspace, name] = event
+        key = (event.workspace, name)
+        session = self.sessions.get(key) or self._session(event, name)
+        self.last[key] = event
+        if event.topic == _MESSAGE:
+            self._message(event, name, session)
+            return
+        self._other(event, name, session)
+        self.last[key] = event  # again: what it did may have been written out halfway
+
+    def _other(self, event: LoggedEvent, name: str, session: dict[str, Any]) -> None:
         match event.body:
-            case events.MessageRecorded() as body:
-                self._message(event, name, body)
-                session["messages"] += 1
-                session["tokens"] += body.tokens
             case events.RunStarted() as body:
                 session["runs"] += 1
                 self._run(event, name, body)
@@ -124,6 +135,7 @@ class _Fold:
             case events.MemoryFrozen() as body:
                 self._freeze(event, name, body)
             case events.PreambleRecorded() as body:
+                self.newest[event.workspace, name, "preamble", body.preamble] = event.position
                 row = {"preamble": body.preamble, "tokens": body.tokens}
                 self._insert(self.tables.preambles, event, name, row)
             case events.ContextShown() as body:
@@ -142,8 +154,15 @@ class _Fold:
             self.sessions[key] = found
         return found
 
-    def _message(self, event: LoggedEvent, name: str, body: events.MessageRecorded) -> None:
-        self.messages.append(rows.message(event, name, body))
+    def _message(self, event: LoggedEvent, name: str, session: dict[str, Any]) -> None:
+        facts = event.plain
+        try:
+            self.messages.append(rows.message(event, name, facts))
+            session["messages"] += 1
+            session["tokens"] += facts["tokens"]
+        except (KeyError, TypeError):
+            _ = event.body  # says in full what is wrong with the event
+            raise
 
     def _run(self, event: LoggedEvent, name: str, body: events.RunStarted) -> None:
         run = event.run or ""
@@ -156,7 +175,7 @@ class _Fold:
     ) -> None:
         change: dict[str, Any] = {
             "status": ENDS[event.topic],
-            "ended": rows.time(event),
+            "ended": event.time_text,
             "ended_position": event.position,
         }
         if isinstance(body, events.RunInterrupted):
@@ -169,16 +188,9 @@ class _Fold:
             pending.update(change)
             return
         runs = self.tables.runs
-        self.connection.execute(
-            update(runs)
-            .where(
-                runs.c.workspace == event.workspace,
-                runs.c.session == name,
-                runs.c.run == (event.run or ""),
-                runs.c.status == "open",
-            )
-            .values(**change)
-        )
+        statement = prepared(runs, ("ended", *change), lambda: _ended(runs, change))
+        run = event.run or ""
+        statement.run(self.connection, in_workspace=event.workspace, in_session=name, in_run=run, **change)
 
     def _forked(self, event: LoggedEvent, name: str, body: events.SessionForked) -> None:
         self.flush()
@@ -295,21 +307,38 @@ class _Fold:
             "digest": body.digest,
             "block_digest": body.block_digest,
         }
+        self.newest[event.workspace, name, "freeze", body.runtime] = event.position
         self._insert(self.tables.freezes, event, name, row)
 
     def _shown(self, event: LoggedEvent, name: str, body: events.ContextShown) -> None:
-        tables, connection = self.tables, self.connection
-        freeze = queries.freeze(tables, connection, event.workspace, name, event.position, runtime=body.runtime)
-        preamble = None
-        if body.preamble is not None:
-            preamble = queries.preamble(tables, connection, event.workspace, name, event.position, id=body.preamble)
         row = body.model_dump() | {
             "run": event.run,
-            "freeze_position": None if freeze is None else freeze.position,
-            "preamble_position": None if preamble is None else preamble.position,
+            "freeze_position": self._newest(event, name, "freeze", body.runtime),
+            "preamble_position": None
+            if body.preamble is None
+            else self._newest(event, name, "preamble", body.preamble),
         }
-        self._insert(tables.shown, event, name, row)
+        self._insert(self.tables.shown, event, name, row)
 
-    def _insert(self, table: Any, event: LoggedEvent, name: str, row: dict[str, Any]) -> None:
+    def _newest(self, event: LoggedEvent, name: str, kind: str, wanted: str) -> int | None:
+        """The position of the last freeze of a runtime, or of the last record of a preamble."""
+        key = (event.workspace, name, kind, wanted)
+        if key not in self.newest:
+            place = (self.tables, self.connection, event.workspace, name, event.position)
+            found = queries.freeze(*place, runtime=wanted) if kind == "freeze" else queries.preamble(*place, id=wanted)
+            self.newest[key] = None if found is None else found.position
+        return self.newest[key]
+
+    def _insert(self, table: Table, event: LoggedEvent, name: str, row: dict[str, Any]) -> None:
         head = {"position": event.position, "workspace": event.workspace, "session": name}
-        self.connection.execute(insert(table), head | row)
+        self.others.setdefault(table, []).append(head | row)
+
+
+def _ended(runs: Table, change: dict[str, Any]) -> Update:
+    here = (
+        runs.c.workspace == bindparam("in_workspace"),
+        runs.c.session == bindparam("in_session"),
+        runs.c.run == bindparam("in_run"),
+        runs.c.status == "open",
+    )
+    return update(runs).where(*here).values({name: bindparam(name) for name in change})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from json.encoder import encode_basestring_ascii
 from typing import Any, TypeAlias
 
 from ...domain import catalogue as events
@@ -12,20 +14,27 @@ from .epochs import to_json
 Attempt: TypeAlias = events.CompactionCommitted | events.CompactionRejected | events.CompactionFailedEvent
 
 
-def message(event: LoggedEvent, session: str, body: events.MessageRecorded) -> dict[str, Any]:
-    return {
-        "position": event.position,
-        "workspace": event.envelope.workspace,
-        "session": session,
-        "message": body.message,
-        "role": body.role,
-        "form": body.form,
-        "run": event.envelope.run,
-        "tokens": body.tokens,
-        "trust": event.envelope.trust,
-        "calls": json.dumps(body.calls) if body.calls else "[]",
-        "results": json.dumps(body.results) if body.results else "[]",
-    }
+def message(event: LoggedEvent, session: str, facts: Mapping[str, Any]) -> tuple[Any, ...]:
+    """A message in the order of the columns, from plain facts: nearly every row of a log is made here."""
+    calls, results = facts.get("calls"), facts.get("results")
+    return (
+        event.position,
+        event.workspace,
+        session,
+        facts["message"],
+        facts["role"],
+        facts["form"],
+        event.run,
+        facts["tokens"],
+        event.trust,
+        _names(calls) if calls else "[]",
+        _names(results) if results else "[]",
+    )
+
+
+def _names(names: list[str]) -> str:
+    # What json.dumps writes, at a quarter of its price (measured): most messages of an agent have a call or a result.
+    return f"[{', '.join(map(encode_basestring_ascii, names))}]"
 
 
 def run_started(event: LoggedEvent, session: str, body: events.RunStarted) -> dict[str, Any]:
@@ -39,7 +48,7 @@ def run_started(event: LoggedEvent, session: str, body: events.RunStarted) -> di
         "imported": int(body.imported),
         "owner": None if body.owner is None else to_json(body.owner.model_dump()),
         "lease_seconds": body.lease_seconds,
-        "started": time(event),
+        "started": event.time_text,
         "ended": None,
         "ended_position": None,
         "input_tokens": 0,
@@ -69,7 +78,7 @@ def attempt(event: LoggedEvent, body: Attempt, outcome: str) -> dict[str, Any]:
         "input_tokens": 0,
         "output_tokens": 0,
         "trust": "model",
-        "time": time(event),
+        "time": event.time_text,
     }
 
 
@@ -92,13 +101,9 @@ def new_session(event: LoggedEvent, name: str) -> dict[str, Any]:
         "compactions": 0,
         "first_position": event.position,
         "last_position": event.position,
-        "last_time": time(event),
+        "last_time": event.time_text,
     }
 
 
 def usage(used: events.Usage) -> dict[str, int]:
     return {"input_tokens": used.input_tokens, "output_tokens": used.output_tokens}
-
-
-def time(event: LoggedEvent) -> str:
-    return event.envelope.time.isoformat(timespec="microseconds")

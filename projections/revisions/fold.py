@@ -80,7 +80,7 @@ class _Fold:
         position, kind, staged = found
         change: dict[str, Any] = {"status": status, "reason": reason, "decided": event.position, "staged": None}
         if status == "committed":
-            change["time"] = _time(event)
+            change["time"] = event.time_text
             if kind != "displaced":
                 change["current_from"] = event.position
                 change["rows"] = self._commit(event, revision, staged)
@@ -164,7 +164,7 @@ def _prepared(event: LoggedEvent, body: catalogue.RevisionPrepared) -> dict[str,
         "status": "prepared",
         "decided": None,
         "current_from": None,
-        "time": _time(event),
+        "time": event.time_text,
         "digest": body.digest,
         "base_digest": body.base_digest,
         "actor": event.actor,
@@ -239,7 +239,3 @@ def _content(row: Any) -> Content:
 
 def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
-def _time(event: LoggedEvent) -> str:
-    return event.time.isoformat(timespec="microseconds")
