@@ -28,9 +28,10 @@ class Prepared:
     def __init__(self, statement: Any) -> None:
         self._statement = statement
         self._compiled: dict[str, tuple[str, Callable[[Mapping[str, Any]], Any]]] = {}
-        names = [column.key for column in statement.selected_columns] if isinstance(statement, Select) else []
-        self._names = tuple(names)
-        self._row: Callable[[Iterable[Any]], Row] = namedtuple("Row", names, rename=True)._make
+        columns = statement.selected_columns if isinstance(statement, Select) else ()
+        self._names = tuple(str(column.key) for column in columns)
+        named: Any = namedtuple("Row", self._names, rename=True)
+        self._row: Callable[[Iterable[Any]], Row] = named._make
 
     def all(self, connection: Connection, **values: Any) -> list[Row]:
         """Every row."""
@@ -92,26 +93,55 @@ def write(table: Table, connection: Connection, rows: Sequence[tuple[Any, ...] |
     """Inserts rows, each a tuple in the order of the table's columns, or a mapping with all of them."""
     if not rows:
         return
-    if not isinstance(rows[0], tuple):
-        names = [column.name for column in table.columns]
-        rows = [tuple([row[name] for name in names]) for row in rows]  # type: ignore[call-overload]
     texts: dict[str, tuple[str, str]] = table.info.setdefault("writes", {})
-    texts_here = texts.get(connection.dialect.name)
-    if texts_here is None:
-        columns = ", ".join(map(connection.dialect.identifier_preparer.format_column, table.columns))
-        name = connection.dialect.identifier_preparer.format_table(table)
-        place = "?" if connection.dialect.paramstyle == "qmark" else "%s"
-        values = ", ".join([place] * len(table.columns))
-        texts_here = (f"INSERT INTO {name} ({columns}) VALUES ({values})", f"COPY {name} ({columns}) FROM STDIN")  # noqa: S608
-        texts[connection.dialect.name] = texts_here
-    text, copy = texts_here
-    with _named(connection, text, None):
+    insert, copy = texts.get(connection.dialect.name) or _texts(table, connection, texts)
+    given = _tuples(table, rows)
+    with _named(connection, insert, None):
         if connection.dialect.name != "postgresql" or len(rows) < COPY:
-            cursor(connection).executemany(text, rows)
+            cursor(connection).executemany(insert, given)
             return
         with cursor(connection).copy(copy) as target:
-            for row in rows:
+            for row in given:
                 target.write_row(row)
+
+
+def replace(table: Table, connection: Connection, rows: Sequence[tuple[Any, ...] | Mapping[str, Any]]) -> None:
+    """The same; a row takes the place of the one with its primary key."""
+    if not rows:
+        return
+    texts: dict[str, tuple[str, str]] = table.info.setdefault("writes", {})
+    insert, _ = texts.get(connection.dialect.name) or _texts(table, connection, texts)
+    quoted = connection.dialect.identifier_preparer.format_column
+    keys = [quoted(column) for column in table.primary_key.columns]
+    others = [quoted(column) for column in table.columns if not column.primary_key]
+    changes = ", ".join(f"{name} = excluded.{name}" for name in others)
+    text = f"{insert} ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {changes}"
+    with _named(connection, text, None):
+        cursor(connection).executemany(text, _tuples(table, rows))
+
+
+def _texts(table: Table, connection: Connection, kept: dict[str, tuple[str, str]]) -> tuple[str, str]:
+    preparer = connection.dialect.identifier_preparer
+    columns, name = ", ".join(map(preparer.format_column, table.columns)), preparer.format_table(table)
+    places = ", ".join(["?" if connection.dialect.paramstyle == "qmark" else "%s"] * len(table.columns))
+    made = (f"INSERT INTO {name} ({columns}) VALUES ({places})", f"COPY {name} ({columns}) FROM STDIN")  # noqa: S608
+    kept[connection.dialect.name] = made
+    return made
+
+
+def _tuples(table: Table, rows: Sequence[Any]) -> Sequence[tuple[Any, ...]]:
+    if isinstance(rows[0], tuple):
+        return rows
+    names = [column.name for column in table.columns]
+    return [tuple([row[name] for name in names]) for row in rows]
+
+
+def raw(connection: Connection, text: str, arguments: tuple[Any, ...] = ()) -> Any:
+    """Runs a text of SQL whose places are question marks (and which has no other), and returns the cursor."""
+    if connection.dialect.paramstyle != "qmark":
+        text = text.replace("?", "%s")
+    with _named(connection, text, arguments):
+        return cursor(connection).execute(text, arguments)
 
 
 def cursor(connection: Connection) -> Any:

@@ -41,6 +41,10 @@ BIG = BigInteger().with_variant(Integer(), "sqlite")
 """The type of a position, on both databases."""
 
 
+class NotInBulk(Exception):
+    """Some event of a span is not as ``apply_bulk`` expects it: ``apply`` takes the span instead."""
+
+
 class Projection:
     """Events in, rows out; see the module for the rules. Subclass it, name it, declare tables, apply."""
 
@@ -74,6 +78,22 @@ class Projection:
 
     def apply(self, events: Sequence[LoggedEvent], connection: Connection) -> None:
         """Writes the rows of these events, which come in order of position, each exactly once."""
+        raise NotImplementedError
+
+    bulk: ClassVar[frozenset[str | type[Event]]] = frozenset()
+    """Of ``event_types`` those whose rows ``apply_bulk`` makes by statements over the log; empty: it has no such way.
+
+    For a projection that keeps a row for nearly every event. Whatever it does, ``apply`` must give the same rows.
+    """
+
+    def apply_bulk(
+        self, others: Sequence[LoggedEvent], span: tuple[int, int], log: Table, connection: Connection
+    ) -> None:
+        """Writes what all events after ``span[0]`` and up to ``span[1]`` give, of which ``others`` are not ``bulk``.
+
+        ``log`` is the table of events, in the same database. Raises NotInBulk where the events must be applied one by
+        one; what was written is then rolled back.
+        """
         raise NotImplementedError
 
     def settled(self, events: Iterable[LoggedEvent], head: int) -> int:

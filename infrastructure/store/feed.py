@@ -5,30 +5,35 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, func, select
 
 from ...domain.catalogue import MessageRecorded, ProjectionSkipped
 from ...domain.errors import MinutebookError, StoreError
 from ...domain.events import LoggedEvent
-from ...projections.projection import Projection
+from ...projections.projection import Projection, topic_of
 from .log import Log
 from .schema import events as events_table
 
 BATCH = 2_000
 """Events applied in one transaction: more gain little (measured: 500 to 5,000 is 1.1-2 times) and lock longer."""
 
-SPAN = 20_000
+SPAN = 100_000
 """Positions that a projection of rare events passes over in one step."""
+
+STRETCH = 10_000
+"""Positions that a projection with a way in bulk takes in one transaction: as long as a batch of single events."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Events to apply after ``start``; the cursor goes to ``end``."""
+    """Events to apply after ``start``; the cursor goes to ``end``. In ``bulk`` they are those of other topics only."""
 
     start: int
     end: int
     events: tuple[LoggedEvent, ...]
+    bulk: bool = False
 
     def split(self) -> tuple[Batch, Batch]:
         """Two halves, cut between two events: for finding the one that cannot be applied."""
@@ -54,12 +59,25 @@ class Feed:
         self.topics = projection.topics()
         # Messages are nearly all of a log: for who wants them the plain page is cheapest.
         self._dense = not self.topics or MessageRecorded.TOPIC in self.topics
+        self._bulk = self.topics and not projection.parks and frozenset(map(topic_of, projection.bulk))
         self._settled_to = 0
+        self._whole = 0
+        self.single_upto = 0
+        """Up to here the events are not as a way in bulk expects them."""
 
-    def batch(self, connection: Connection, after: int, *, upto: int | None = None, limit: int = BATCH) -> Batch:
+    def batch(
+        self,
+        connection: Connection,
+        after: int,
+        *,
+        upto: int | None = None,
+        limit: int = BATCH,
+        stretch: int = 0,
+    ) -> Batch:
         """The next batch, empty when there is nothing to do. Raises StoreError ``log_hole`` or ``cursor_ahead``.
 
-        With ``upto`` it goes that far, whatever the projection would hold back: for computing it again.
+        With ``upto`` it goes that far, whatever the projection would hold back: for computing it again. With
+        ``stretch`` it is in bulk and so long, where the projection can do that and as much is there.
         """
         head = self.log.head(connection).position
         if after > head:
@@ -73,16 +91,31 @@ class Feed:
             return Batch(after, after, ())
         if upto is None and self.projection.holds:
             return self._settled(connection, after, end, limit)
+        if self._bulk and stretch and end - after > limit and after >= self.single_upto:
+            found = self._in_bulk(connection, after, min(end, after + stretch))
+            if found is not None:
+                return found
         return self._next(connection, after, end, limit)
 
-    def batches(self, connection: Connection, after: int, *, upto: int | None = None) -> Iterator[Batch]:
+    def batches(
+        self, connection: Connection, after: int, *, upto: int | None = None, stretch: int = 0
+    ) -> Iterator[Batch]:
         """All batches in one snapshot."""
         while True:
-            batch = self.batch(connection, after, upto=upto)
+            batch = self.batch(connection, after, upto=upto, stretch=stretch)
             if batch.end == after:
                 return
             yield batch
             after = batch.end
+
+    def _in_bulk(self, connection: Connection, after: int, end: int) -> Batch | None:
+        if any(after < position <= end for position in self.skipped(connection)):
+            return None
+        self._check(connection, after, end)
+        topics = sorted(self.topics - (self._bulk or frozenset()))
+        filters: dict[str, Any] = {"after": after, "before": end + 1, "topics": topics, "limit": end - after}
+        page = self.log.page(connection, **filters, payloads=self.projection.payloads)
+        return Batch(after, end, tuple(event for event in page if event.known), bulk=True)
 
     def _next(self, connection: Connection, after: int, end: int, limit: int) -> Batch:
         if self._dense:
@@ -143,7 +176,15 @@ class Feed:
         return frozenset(found)
 
     def _check(self, connection: Connection, after: int, end: int) -> None:
+        if end <= self._whole:
+            return
         position = events_table.c.position
+        if end - after >= STRETCH:
+            # All at once costs less than a part: it takes the smallest index, and a part the pages of the events.
+            count, first, last = connection.execute(select(func.count(), func.min(position), func.max(position))).one()
+            if first == 1 and count == last >= end:
+                self._whole = last
+                return
         statement = select(func.count()).where(position > after, position <= end)
         if connection.execute(statement).scalar_one() != end - after:
             raise _hole(after, self.log.page(connection, after=after, before=end + 1, limit=SPAN))

@@ -15,9 +15,10 @@ from . import cursors
 from .binding import Bound
 from .cursors import Cursor
 from .database import Database
-from .feed import BATCH, Batch, Feed
+from .feed import BATCH, STRETCH, Batch, Feed
 from .log import Log
 from .mapper import timestamp
+from .schema import events as events_table
 from .schema import parked
 
 Clock = Callable[[], datetime]
@@ -62,7 +63,7 @@ class Worker:
                 cursor = cursors.find(connection, self.name)
                 if cursor is None or cursor.halted or cursor.version != self.bound.version:
                     return cursor
-                batch = self.feed.batch(connection, cursor.position, limit=BATCH)
+                batch = self.feed.batch(connection, cursor.position, limit=BATCH, stretch=STRETCH)
                 head = self.log.head(connection).position
             if batch.end == cursor.position or (until_lag and head - cursor.position <= until_lag):
                 return self._live(cursor)
@@ -100,6 +101,10 @@ class Worker:
         except Exception as error:
             if isinstance(error, StoreError) and error.code in ENVIRONMENT:
                 raise
+            if batch.bulk:
+                # NotInBulk, or a fault of some event: one by one it is found out which.
+                self.feed.single_upto = batch.end
+                return cursor
             if len(batch.events) > 1:
                 first, second = batch.split()
                 after = self.apply(cursor, first)
@@ -114,7 +119,9 @@ class Worker:
         if not cursors.move(connection, cursor, batch.end, now, status=status):
             raise Overtaken
         events = self._unparked(connection, batch) if self.bound.projection.parks else batch.events
-        if events:
+        if batch.bulk:
+            self.bound.projection.apply_bulk(events, (batch.start, batch.end), events_table, connection)
+        elif events:
             self.bound.projection.apply(events, connection)
         return replace(cursor, position=batch.end, status=status, error=None, heartbeat=now)
 

@@ -103,14 +103,23 @@ def visible(
         name = parent["parent"]
         upto = parent["parent_position"] if upto is None else min(upto, parent["parent_position"])
     refs = [] if row is None else refs_from_json(row.visible)
-    messages = tables.messages
-    statement = prepared(messages, "after", lambda: _after(messages))
     after = 0 if row is None else row.position
+    messages = tables.messages
+    statement = prepared(messages, "after", lambda: _after(messages, messages.c.position))
     found = statement.tuples(
         connection, workspace=workspace, session=name, after=after, upto=END if upto is None else upto
     )
-    refs.extend(("m", position) for (position,) in found)
+    refs.extend([("m", position) for (position,) in found])
     return refs
+
+
+def since(
+    tables: ContextTables, connection: Connection, workspace: str, session: str, after: int, upto: int
+) -> list[tuple[Any, ...]]:
+    """Messages of the session itself after one position and up to another, as (id, position), in order."""
+    messages = tables.messages
+    statement = prepared(messages, "since", lambda: _after(messages, messages.c.message, messages.c.position))
+    return statement.tuples(connection, workspace=workspace, session=session, after=after, upto=upto)
 
 
 def totals(
@@ -128,14 +137,19 @@ def totals(
 
 
 def positions_of(
-    tables: ContextTables, connection: Connection, workspace: str, session: str, ids: Iterable[str]
+    tables: ContextTables,
+    connection: Connection,
+    workspace: str,
+    session: str,
+    ids: Iterable[str],
+    at: int | None = None,
 ) -> dict[str, int]:
-    """Positions of messages by id; where a fork used an id of its parent again, the fork's own."""
+    """Positions of messages by id as of ``at``; where a fork used an id of its parent again, the fork's own."""
     messages = tables.messages
     wanted = list(dict.fromkeys(ids))
     statement = prepared(messages, "ids", lambda: _among(messages))
     found: dict[str, int] = {}
-    for name, upto in lineage(tables, connection, workspace, session):
+    for name, upto in lineage(tables, connection, workspace, session, at):
         here = {"workspace": workspace, "session": name, "upto": END if upto is None else upto}
         for start in range(0, len(wanted), AMONG):
             some = wanted[start : start + AMONG]
@@ -208,13 +222,13 @@ def _upto(table: Table, *columns: Any) -> Select[Any]:
     return _of_session(table, *columns).where(table.c.position <= bindparam("upto"))
 
 
-def _after(messages: Table) -> Select[Any]:
-    statement = _upto(messages, messages.c.position).where(messages.c.position > bindparam("after"))
+def _after(messages: Table, *columns: Any) -> Select[Any]:
+    statement = _upto(messages, *columns).where(messages.c.position > bindparam("after"))
     return statement.order_by(messages.c.position)
 
 
 def _among(messages: Table) -> Select[Any]:
-    places = [bindparam(place) for place in _PLACES]
+    places: list[Any] = [bindparam(place) for place in _PLACES]
     return _upto(messages, messages.c.message, messages.c.position).where(messages.c.message.in_(places))
 
 

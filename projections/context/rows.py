@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from json.encoder import encode_basestring_ascii
 from typing import Any, TypeAlias
@@ -37,7 +36,8 @@ def _names(names: list[str]) -> str:
     return f"[{', '.join(map(encode_basestring_ascii, names))}]"
 
 
-def run_started(event: LoggedEvent, session: str, body: events.RunStarted) -> dict[str, Any]:
+def run_started(event: LoggedEvent, session: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    owner = facts.get("owner")
     return {
         "position": event.position,
         "workspace": event.workspace,
@@ -45,9 +45,9 @@ def run_started(event: LoggedEvent, session: str, body: events.RunStarted) -> di
         "run": event.run or "",
         "status": "open",
         "reason": None,
-        "imported": int(body.imported),
-        "owner": None if body.owner is None else to_json(body.owner.model_dump()),
-        "lease_seconds": body.lease_seconds,
+        "imported": int(facts.get("imported", False)),
+        "owner": None if owner is None else to_json(owner),
+        "lease_seconds": facts.get("lease_seconds", 0.0),
         "started": event.time_text,
         "ended": None,
         "ended_position": None,
@@ -82,9 +82,9 @@ def attempt(event: LoggedEvent, body: Attempt, outcome: str) -> dict[str, Any]:
     }
 
 
-def new_session(event: LoggedEvent, name: str) -> dict[str, Any]:
+def new_session(workspace: str, name: str, position: int, time: str) -> dict[str, Any]:
     return {
-        "workspace": event.workspace,
+        "workspace": workspace,
         "session": name,
         "origin": "agent",
         "format": None,
@@ -99,11 +99,11 @@ def new_session(event: LoggedEvent, name: str) -> dict[str, Any]:
         "inherited_tokens": 0,
         "runs": 0,
         "compactions": 0,
-        "first_position": event.position,
-        "last_position": event.position,
-        "last_time": event.time_text,
+        "first_position": position,
+        "last_position": position,
+        "last_time": time,
     }
 
 
-def usage(used: events.Usage) -> dict[str, int]:
-    return {"input_tokens": used.input_tokens, "output_tokens": used.output_tokens}
+def usage(used: Mapping[str, Any]) -> dict[str, int]:
+    return {"input_tokens": used.get("input_tokens", 0), "output_tokens": used.get("output_tokens", 0)}
