@@ -30,7 +30,7 @@ class Prepared:
         self._compiled: dict[str, tuple[str, Callable[[Mapping[str, Any]], Any]]] = {}
         columns = statement.selected_columns if isinstance(statement, Select) else ()
         self._names = tuple(str(column.key) for column in columns)
-        named: Any = namedtuple("Row", self._names, rename=True)
+        named: Any = namedtuple("Row", self._names, rename=True)  # type: ignore[misc]
         self._row: Callable[[Iterable[Any]], Row] = named._make
 
     def all(self, connection: Connection, **values: Any) -> list[Row]:

@@ -39,7 +39,7 @@ _SIMPLE = {
 }
 """Facts without escapes and beyond ASCII: what a list of names looks like is then known to the letter."""
 
-_COUNT = "SELECT count(*) FROM {log} WHERE position > ? AND position <= ? AND topic = ? AND session IS NOT NULL"
+_COUNT = "SELECT count(*) FROM {log} WHERE position > ? AND position <= ? AND topic = ?"
 _SESSIONS = """SELECT m.workspace, m.session, m.n, m.tokens, m.first, m.last, e.time FROM (
     SELECT workspace, session, count(*) AS n, sum(tokens) AS tokens, min(position) AS first, max(position) AS last
     FROM {messages} WHERE position > ? AND position <= ? GROUP BY workspace, session) m
