@@ -95,7 +95,8 @@ def _compute_beside(
     engine: Projections, connection: Connection, bound: Bound, upto: int, without: Collection[int]
 ) -> int | None:
     """Computes and compares within the database itself; None where it cannot say that all rows are equal."""
-    if not all(map(_comparable, bound.tables)):
+    # A projection of somebody else's computes in a database of its own: there it can do no harm.
+    if not bound.projection.bulk or not all(map(_comparable, bound.tables)):
         return None
     with overlay.beside(connection, bound) as copy:
         if copy is None:

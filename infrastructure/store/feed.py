@@ -91,7 +91,7 @@ class Feed:
             return Batch(after, after, ())
         if upto is None and self.projection.holds:
             return self._settled(connection, after, end, limit)
-        if self._bulk and stretch and end - after > limit and after >= self.single_upto:
+        if self._bulk and stretch and end - after > min(limit, stretch) and after >= self.single_upto:
             found = self._in_bulk(connection, after, min(end, after + stretch))
             if found is not None:
                 return found

@@ -100,6 +100,7 @@ def fold(
     after: int,
     upto: int | None = None,
     without: Collection[int] = (),
+    stretch: int = STRETCH,
 ) -> int:
     """Applies the events after a position to the private tables; returns how far it got.
 
@@ -107,7 +108,7 @@ def fold(
     """
     feed = Feed(log, copy.projection)
     # In bulk only where the log and the tables are in one database.
-    stretch = STRETCH if target is source and not without else 0
+    stretch = stretch if target is source and not without else 0
     while (batch := feed.batch(source, after, upto=upto, stretch=stretch)).end != after:
         try:
             if not batch.bulk:

@@ -50,6 +50,7 @@ class Worker:
         self.clock = clock
         self.name = name or bound.name
         self.feed = Feed(log, bound.projection)
+        self.stretch = STRETCH
         self._plain = frozenset(topic_of(each) for each in bound.projection.plain)
 
     def catch_up(self, *, until_lag: int = 0, progress: Callable[[int, int], None] | None = None) -> Cursor | None:
@@ -63,7 +64,7 @@ class Worker:
                 cursor = cursors.find(connection, self.name)
                 if cursor is None or cursor.halted or cursor.version != self.bound.version:
                     return cursor
-                batch = self.feed.batch(connection, cursor.position, limit=BATCH, stretch=STRETCH)
+                batch = self.feed.batch(connection, cursor.position, limit=BATCH, stretch=self.stretch)
                 head = self.log.head(connection).position
             if batch.end == cursor.position or (until_lag and head - cursor.position <= until_lag):
                 return self._live(cursor)

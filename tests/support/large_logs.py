@@ -98,7 +98,8 @@ def grow(log: Log, rows: list[Row], events: int) -> int:
     while position < events:
         page = []
         for row in copies(rows[: events - position], number, position):
-            digest = columns_digest(*row[1:12], row[12], row[15])
+            columns: Any = (*row[1:13], row[15])
+            digest = columns_digest(*columns)
             chain = next_chain(chain, row[0], digest)
             page.append(_stored((*row[:16], chain), database.sqlite))
         with database.writer() as writer:
