@@ -21,6 +21,7 @@ from typing import Any, ClassVar, TypeAlias
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import from_json
 
 from .errors import StoreError
 from .message import JSON, Trust
@@ -63,6 +64,21 @@ Columns: TypeAlias = tuple[
 
 NEVER = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 """The time of an event that has none: it was written by another application of the library."""
+
+_TIME_LENGTH = len(NEVER.isoformat(timespec="microseconds"))
+
+
+class Unread:
+    """Stands for a payload that was not fetched: whoever looks into it is told so, and does not find it empty."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            "the payload was not read: the projection says 'payloads = False'", name=name, obj=self
+        )  # fmt: skip
+
+
+UNREAD: Any = Unread()
+"""The payload of events that a projection gets which reads none (``Projection.payloads``)."""
 
 
 class Event(Frozen):
@@ -203,8 +219,21 @@ class LoggedEvent:
         return self.envelope.actor if self._columns is None else self._columns[5] or ""
 
     @property
+    def trust(self) -> Trust:
+        return self.envelope.trust if self._columns is None else self._columns[6] or "external"
+
+    @property
     def time(self) -> datetime:
         return self.envelope.time
+
+    @property
+    def time_text(self) -> str:
+        """The time in its stored form: UTC with microseconds."""
+        text = None if self._columns is None else self._columns[8]
+        # What minutebook writes has this form already; only others' needs to be read and written again.
+        if text is not None and len(text) == _TIME_LENGTH and text.endswith("+00:00"):
+            return text
+        return self.envelope.time.isoformat(timespec="microseconds")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LoggedEvent):
@@ -229,6 +258,21 @@ class LoggedEvent:
     def known(self) -> bool:
         cls = TOPICS.get(self.topic)
         return cls is not None and self.schema <= cls.class_version
+
+    @property
+    def plain(self) -> Mapping[str, Any]:
+        """The facts as JSON values, without the typed event around them: half the price, for what is copied on.
+
+        Raises as ``body``.
+        """
+        cls = TOPICS.get(self.topic)
+        if cls is not None and self.schema == cls.class_version:
+            try:
+                facts: Mapping[str, Any] = from_json(self.facts)
+            except ValueError as error:
+                raise _unreadable(self.topic, f"event {self.position}", error, position=self.position) from error
+            return facts
+        return self.body.model_dump(mode="json")
 
     @property
     def body(self) -> Event:
@@ -263,9 +307,13 @@ def parse(topic: str, schema: int, facts: bytes, name: str, **details: JSON) -> 
             getattr(cls, f"upcast_v{old}_v{old + 1}")(state)
         return cls.model_validate(state)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(
-            f"{name} ({topic}) cannot be read: {str(error).splitlines()[0]}; "
-            "run 'minutebook verify' to see whether the log is damaged",
-            code="event_unreadable",
-            **details,
-        ) from error
+        raise _unreadable(topic, name, error, **details) from error
+
+
+def _unreadable(topic: str, name: str, error: Exception, **details: JSON) -> StoreError:
+    return StoreError(
+        f"{name} ({topic}) cannot be read: {str(error).splitlines()[0]}; "
+        "run 'minutebook verify' to see whether the log is damaged",
+        code="event_unreadable",
+        **details,
+    )

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Column, Connection, Index, Integer, MetaData, Table, Text, insert, select, update
+from sqlalchemy import Column, Connection, Index, Integer, MetaData, Select, Table, Text, bindparam, select
 
 from ..domain import catalogue as events
 from ..domain.events import LoggedEvent
 from ..domain.message import Trust
+from .prepared import prepared, replace, write
 from .projection import BIG, Projection
 
 Status = Literal[
@@ -28,6 +29,7 @@ class Candidates(Projection):
 
     name = "candidates"
     version = 1
+    payloads = False
     event_types = frozenset(
         {
             events.CandidateProposed,
@@ -91,64 +93,91 @@ class Candidates(Projection):
         Index("candidates_jobs_by_position", self.jobs.c.workspace, self.jobs.c.position)
 
     def apply(self, events: Sequence[LoggedEvent], connection: Connection) -> None:
+        fold = _Fold(self, connection)
         for event in events:
-            self._take(event, connection)
+            fold.take(event)
+        fold.flush()
 
-    def _take(self, event: LoggedEvent, connection: Connection) -> None:
+
+class _Fold:
+    """One batch: every candidate that it touches is read once and written once."""
+
+    def __init__(self, tables: Candidates, connection: Connection) -> None:
+        self.tables = tables
+        self.connection = connection
+        self.candidates: dict[tuple[str, str], dict[str, Any] | None] = {}
+        self.new: list[dict[str, Any]] = []
+        self.old: dict[tuple[str, str], dict[str, Any]] = {}
+        self.jobs: list[dict[str, Any]] = []
+
+    def flush(self) -> None:
+        write(self.tables.candidates, self.connection, self.new)
+        replace(self.tables.candidates, self.connection, list(self.old.values()))
+        write(self.tables.jobs, self.connection, self.jobs)
+
+    def take(self, event: LoggedEvent) -> None:
         match event.body:
             case events.CandidateProposed() as body:
-                connection.execute(insert(self.candidates), _proposed(event, body))
+                row = _proposed(event, body)
+                self.candidates[event.workspace, body.candidate] = row
+                self.new.append(row)
             case events.CandidateAdmitted() | events.CandidateApproved() as body:
                 # Approved after it was set aside: it starts afresh (D4).
                 status = "admitted" if isinstance(body, events.CandidateAdmitted) else "approved"
-                change = {"status": status, "pending_since": event.position, "attempts": 0}
-                self._change(event, connection, [body.candidate], **change)
+                self._change(event, [body.candidate], status=status, pending_since=event.position, attempts=0)
             case events.CandidateQuarantined() as body:
-                self._change(event, connection, [body.candidate], status="quarantined", reason=body.reason)
+                self._change(event, [body.candidate], status="quarantined", reason=body.reason)
             case events.CandidateDeclined() as body:
-                self._change(event, connection, [body.candidate], status="declined", pending_since=None)
+                self._change(event, [body.candidate], status="declined", pending_since=None)
             case events.CandidateWithdrawn() as body:
-                change = {"status": "withdrawn", "pending_since": None, "reason": body.reason}
-                self._change(event, connection, [body.candidate], **change)
+                self._change(event, [body.candidate], status="withdrawn", pending_since=None, reason=body.reason)
             case events.CandidateRefused() as body:
                 reason = ", ".join(dict.fromkeys(refusal.check for refusal in body.reasons))
-                change = {"status": "refused", "pending_since": None, "reason": reason}
-                self._change(event, connection, [body.candidate], **change)
+                self._change(event, [body.candidate], status="refused", pending_since=None, reason=reason)
             case events.CandidateSetAside() as body:
                 change = {"status": "set_aside", "pending_since": None, "reason": body.reason}
-                self._change(event, connection, [body.candidate], **change, attempts=body.attempts)
+                self._change(event, [body.candidate], **change, attempts=body.attempts)
             case events.CurationRejected() as body:
                 reasons = json.dumps([reason.model_dump() for reason in body.reasons], separators=(",", ":"))
                 codes = ", ".join(dict.fromkeys(reason.check for reason in body.reasons))
-                self._job(event, connection, "rejected", body, error=codes, reasons=reasons, usage=body.usage)
-                self._failed(event, connection, body.inputs, codes)
+                self._job(event, "rejected", body, error=codes, reasons=reasons, usage=body.usage)
+                self._failed(event, body.inputs, codes)
             case events.CurationFailed() as body:
-                self._job(event, connection, "failed", body, error=body.error)
-                self._failed(event, connection, body.inputs, body.error)
+                self._job(event, "failed", body, error=body.error)
+                self._failed(event, body.inputs, body.error)
             case events.RevisionPrepared() as body if body.job is not None:
-                self._job(event, connection, "prepared", body, usage=body.usage)
+                self._job(event, "prepared", body, usage=body.usage)
             case events.RevisionCommitted() as body:
-                change = {"status": "consumed", "pending_since": None, "revision": body.revision}
-                self._change(event, connection, body.inputs, **change)
+                self._change(event, body.inputs, status="consumed", pending_since=None, revision=body.revision)
             case _:
                 pass
 
-    def _change(self, event: LoggedEvent, connection: Connection, names: Iterable[str], **values: Any) -> None:
-        table = self.candidates
+    def _change(self, event: LoggedEvent, names: Iterable[str], **values: Any) -> None:
         for name in names:
-            connection.execute(
-                update(table)
-                .where(table.c.workspace == event.workspace, table.c.candidate == name)
-                .values(changed=event.position, **values)
-            )
+            row = self._row(event.workspace, name)
+            if row is not None:
+                row.update(changed=event.position, **values)
 
-    def _failed(self, event: LoggedEvent, connection: Connection, names: Iterable[str], error: str) -> None:
-        self._change(event, connection, names, attempts=self.candidates.c.attempts + 1, last_error=error)
+    def _failed(self, event: LoggedEvent, names: Iterable[str], error: str) -> None:
+        for name in names:
+            row = self._row(event.workspace, name)
+            if row is not None:
+                row.update(changed=event.position, attempts=row["attempts"] + 1, last_error=error)
+
+    def _row(self, workspace: str, candidate: str) -> dict[str, Any] | None:
+        """The row of a candidate, which is about to change; None where it was never proposed."""
+        key = (workspace, candidate)
+        if key not in self.candidates:
+            statement = prepared(self.tables.candidates, "one", lambda: _one(self.tables.candidates))
+            row = statement.mapping(self.connection, workspace=workspace, candidate=candidate)
+            self.candidates[key] = row
+            if row is not None:
+                self.old[key] = row
+        return self.candidates[key]
 
     def _job(
         self,
         event: LoggedEvent,
-        connection: Connection,
         outcome: str,
         body: events.CurationRejected | events.CurationFailed | events.RevisionPrepared,
         *,
@@ -167,9 +196,14 @@ class Candidates(Projection):
             "curator": body.curator,
             "input_tokens": 0 if usage is None else usage.input_tokens,
             "output_tokens": 0 if usage is None else usage.output_tokens,
-            "time": _time(event),
+            "time": event.time_text,
         }
-        connection.execute(insert(self.jobs), row)
+        self.jobs.append(row)
+
+
+def _one(table: Table) -> Select[Any]:
+    here = (table.c.workspace == bindparam("workspace"), table.c.candidate == bindparam("candidate"))
+    return select(table).where(*here)
 
 
 def _proposed(event: LoggedEvent, body: events.CandidateProposed) -> dict[str, Any]:
@@ -184,8 +218,8 @@ def _proposed(event: LoggedEvent, body: events.CandidateProposed) -> dict[str, A
         "session": event.session,
         "run": event.run,
         "actor": event.actor,
-        "trust": event.envelope.trust,
-        "time": _time(event),
+        "trust": event.trust,
+        "time": event.time_text,
         "findings": json.dumps([finding.code for finding in body.findings], separators=(",", ":")),
         "messages": json.dumps(body.messages, separators=(",", ":")),
         "attempts": 0,
@@ -193,10 +227,6 @@ def _proposed(event: LoggedEvent, body: events.CandidateProposed) -> dict[str, A
         "reason": None,
         "revision": None,
     }
-
-
-def _time(event: LoggedEvent) -> str:
-    return event.time.isoformat(timespec="microseconds")
 
 
 # --- queries

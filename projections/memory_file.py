@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Column, Connection, MetaData, Table, Text, select
+from sqlalchemy import Column, Connection, MetaData, Select, Table, Text, bindparam, select
 
 from ..domain import catalogue
 from ..domain.events import LoggedEvent
-from .projection import BIG, Projection, upsert
+from .prepared import prepared, replace
+from .projection import BIG, Projection
 
 
 class MemoryFile(Projection):
@@ -24,6 +25,7 @@ class MemoryFile(Projection):
     name = "memory_file"
     version = 1
     holds = True
+    payloads = False
     event_types = frozenset(
         {
             catalogue.CandidateAdmitted,
@@ -55,7 +57,7 @@ class MemoryFile(Projection):
             Column("position", BIG, nullable=False),
         )
 
-    def settled(self, events: Sequence[LoggedEvent], head: int) -> int:
+    def settled(self, events: Iterable[LoggedEvent], head: int) -> int:
         return min((opened - 1 for opened in unsettled(events)), default=head)
 
     def apply(self, events: Sequence[LoggedEvent], connection: Connection) -> None:
@@ -80,16 +82,19 @@ class MemoryFile(Projection):
                     row.update(_on_its_way(None, None, None, None))
                 case catalogue.RevisionAbandoned():
                     row.update(_on_its_way(None, None, None, None))
-        if rows:
-            connection.execute(upsert(self.files, connection), list(rows.values()))
+        replace(self.files, connection, list(rows.values()))
 
     def _row(self, connection: Connection, workspace: str) -> dict[str, Any]:
-        statement = select(self.files).where(self.files.c.workspace == workspace)
-        row = connection.execute(statement).mappings().one_or_none()
-        return dict(row) if row is not None else {
+        statement = prepared(self.files, "workspace", lambda: _of_workspace(self.files))
+        row = statement.mapping(connection, workspace=workspace)
+        return row if row is not None else {
             "workspace": workspace, "revision": 0, "digest": None, "committed": None,
             **_on_its_way(None, None, None, None), "position": 0,
         }  # fmt: skip
+
+
+def _of_workspace(table: Table) -> Select[Any]:
+    return select(table).where(table.c.workspace == bindparam("workspace"))
 
 
 def _on_its_way(revision: int | None, digest: str | None, kind: str | None, position: int | None) -> dict[str, Any]:

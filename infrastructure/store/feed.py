@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, func, select
 
 from ...domain.catalogue import MessageRecorded, ProjectionSkipped
 from ...domain.errors import MinutebookError, StoreError
 from ...domain.events import LoggedEvent
-from ...projections.projection import Projection
+from ...projections.projection import Projection, topic_of
+from .bounded import is_foreign
 from .log import Log
 from .schema import events as events_table
 
 BATCH = 2_000
 """Events applied in one transaction: more gain little (measured: 500 to 5,000 is 1.1-2 times) and lock longer."""
 
-SPAN = 20_000
+SPAN = 100_000
 """Positions that a projection of rare events passes over in one step."""
+
+STRETCH = 10_000
+"""Positions that a projection with a way in bulk takes in one transaction: as long as a batch of single events."""
 
 
 UNDECIDED = "undecided"
@@ -28,11 +33,12 @@ UNDECIDED = "undecided"
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Events to apply after ``start``; the cursor goes to ``end``."""
+    """Events to apply after ``start``; the cursor goes to ``end``. In ``bulk`` they are those of other topics only."""
 
     start: int
     end: int
     events: tuple[LoggedEvent, ...]
+    bulk: bool = False
 
     def split(self) -> tuple[Batch, Batch]:
         """Two halves, cut between two events: for finding the one that cannot be applied."""
@@ -41,11 +47,12 @@ class Batch:
         cut = second[0].position - 1
         return Batch(self.start, cut, first), Batch(cut, self.end, second)
 
-    def decode(self) -> None:
+    def decode(self, plain: Collection[str] = ()) -> None:
         """Decodes the bodies before a transaction is opened; what cannot be read fails where it is applied."""
         for event in self.events:
-            with suppress(MinutebookError):
-                _ = event.body
+            if event.topic not in plain:
+                with suppress(MinutebookError):
+                    _ = event.body
 
 
 class Feed:
@@ -57,11 +64,26 @@ class Feed:
         self.topics = projection.topics()
         # Messages are nearly all of a log: for who wants them the plain page is cheapest.
         self._dense = not self.topics or MessageRecorded.TOPIC in self.topics
+        able = self.topics and not projection.parks and not is_foreign(projection)
+        self._bulk = frozenset(map(topic_of, projection.bulk)) if able else frozenset()
+        self._settled_to = 0
+        self._whole = 0
+        self.single_upto = 0
+        """Up to here the events are not as a way in bulk expects them."""
 
-    def batch(self, connection: Connection, after: int, *, upto: int | None = None, limit: int = BATCH) -> Batch:
+    def batch(
+        self,
+        connection: Connection,
+        after: int,
+        *,
+        upto: int | None = None,
+        limit: int = BATCH,
+        stretch: int = 0,
+    ) -> Batch:
         """The next batch, empty when there is nothing to do. Raises StoreError ``log_hole`` or ``cursor_ahead``.
 
-        With ``upto`` it goes that far, whatever the projection would hold back: for computing it again.
+        With ``upto`` it goes that far, whatever the projection would hold back: for computing it again. With
+        ``stretch`` it is in bulk and so long, where the projection can do that and as much is there.
         """
         head = self.log.head(connection).position
         if after > head:
@@ -75,46 +97,69 @@ class Feed:
             return Batch(after, after, ())
         if upto is None and self.projection.holds:
             return self._settled(connection, after, end, limit)
+        if self._bulk and stretch and end - after > min(limit, stretch) and after >= self.single_upto:
+            found = self._in_bulk(connection, after, min(end, after + stretch))
+            if found is not None:
+                return found
         return self._next(connection, after, end, limit)
 
-    def batches(self, connection: Connection, after: int, *, upto: int | None = None) -> Iterator[Batch]:
+    def batches(
+        self, connection: Connection, after: int, *, upto: int | None = None, stretch: int = 0
+    ) -> Iterator[Batch]:
         """All batches in one snapshot."""
         while True:
-            batch = self.batch(connection, after, upto=upto)
+            batch = self.batch(connection, after, upto=upto, stretch=stretch)
             if batch.end == after:
                 return
             yield batch
             after = batch.end
 
+    def _in_bulk(self, connection: Connection, after: int, end: int) -> Batch | None:
+        if any(after < position <= end for position in self.skipped(connection)):
+            return None
+        self._check(connection, after, end)
+        topics = sorted(self.topics - self._bulk)
+        filters: dict[str, Any] = {"after": after, "before": end + 1, "topics": topics, "limit": end - after}
+        page = self.log.page(connection, **filters, payloads=self.projection.payloads)
+        return Batch(after, end, tuple(event for event in page if event.known), bulk=True)
+
     def _next(self, connection: Connection, after: int, end: int, limit: int) -> Batch:
         if self._dense:
-            page = self.log.page(connection, after=after, before=end + 1, limit=limit)
+            page = self.log.page(
+                connection, after=after, before=end + 1, limit=limit, payloads=self.projection.payloads
+            )
             if not page or page[0].position != after + 1 or page[-1].position != after + len(page):
                 raise _hole(after, page)
             end = page[-1].position
         else:
             end = min(end, after + SPAN)
             self._check(connection, after, end)
-            page = self.log.page(connection, after=after, before=end + 1, topics=sorted(self.topics), limit=limit)
+            page = self.log.page(
+                connection,
+                after=after,
+                before=end + 1,
+                topics=sorted(self.topics),
+                limit=limit,
+                payloads=self.projection.payloads,
+            )
             if len(page) == limit:
                 end = page[-1].position
         return Batch(after, end, self._mine(connection, page))
 
     def _settled(self, connection: Connection, after: int, head: int, limit: int) -> Batch:
-        tail: list[LoggedEvent] = []
-        position = after
-        while position < head:
-            batch = self._next(connection, position, head, BATCH)
-            tail.extend(batch.events)
-            position = batch.end
-        end = min(self._decided(tail, head), head)
-        if end <= after:
+        # What was settled stays so, whatever comes: the tail is looked through once, not for every batch of it.
+        if not after < self._settled_to <= head:
+            tail = [event for batch in self._tail(connection, after, head) for event in batch.events]
+            self._settled_to = min(self._decided(tail, head), head)
+        if self._settled_to <= after:
             return Batch(after, after, ())
-        ready = [event for event in tail if event.position <= end]
-        if len(ready) > limit:
-            ready = ready[:limit]
-            end = ready[-1].position
-        return Batch(after, end, tuple(ready))
+        return self._next(connection, after, self._settled_to, limit)
+
+    def _tail(self, connection: Connection, after: int, head: int) -> Iterator[Batch]:
+        while after < head:
+            batch = self._next(connection, after, head, BATCH)
+            yield batch
+            after = batch.end
 
     def _decided(self, tail: list[LoggedEvent], head: int) -> int:
         try:
@@ -166,7 +211,15 @@ class Feed:
         return frozenset(found)
 
     def _check(self, connection: Connection, after: int, end: int) -> None:
+        if end <= self._whole:
+            return
         position = events_table.c.position
+        if end - after >= STRETCH:
+            # All at once costs less than a part: it takes the smallest index, and a part the pages of the events.
+            count, first, last = connection.execute(select(func.count(), func.min(position), func.max(position))).one()
+            if first == 1 and count == last >= end:
+                self._whole = last
+                return
         statement = select(func.count()).where(position > after, position <= end)
         if connection.execute(statement).scalar_one() != end - after:
             raise _hole(after, self.log.page(connection, after=after, before=end + 1, limit=SPAN))

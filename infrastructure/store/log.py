@@ -17,7 +17,18 @@ from .database import Database
 from .erasure import erase_payloads, scrub
 from .faults import guard
 from .mapper import MinutebookMapper, OrjsonTranscoder
-from .rows import POSTGRES_COLUMNS, SQLITE_COLUMNS, conflict, digest_of, logged, overtaken, sqlite_row
+from .rows import (
+    POSTGRES_COLUMNS,
+    POSTGRES_FACTS,
+    SQLITE_COLUMNS,
+    SQLITE_FACTS,
+    conflict,
+    digest_of,
+    facts_only,
+    logged,
+    overtaken,
+    sqlite_row,
+)
 from .schema import prepare
 
 Expectation = tuple[UUID, int]
@@ -47,6 +58,7 @@ class Log:
         prepare(database)
         self.mapper = MinutebookMapper(OrjsonTranscoder())
         self._columns = SQLITE_COLUMNS if database.sqlite else POSTGRES_COLUMNS
+        self._facts = SQLITE_FACTS if database.sqlite else POSTGRES_FACTS
         self._listeners: list[Callable[[int], None]] = []
 
     # --- append
@@ -221,8 +233,12 @@ class Log:
         until: str | None = None,
         newest_first: bool = False,
         limit: int = PAGE,
+        payloads: bool = True,
     ) -> list[LoggedEvent]:
-        """At most ``limit`` events with ``after < position < before`` that match every given filter, in order."""
+        """At most ``limit`` events with ``after < position < before`` that match every given filter, in order.
+
+        Without ``payloads`` they have the facts alone.
+        """
         where, arguments = ["position > ?"], [after]  # type: tuple[list[str], list[Any]]
         for clause, value in (
             ("position < ?", before),
@@ -240,7 +256,7 @@ class Log:
             where.append(f"topic IN ({', '.join('?' * len(topics))})")
             arguments.extend(topics)
         tail = f"WHERE {' AND '.join(where)} ORDER BY position {'DESC' if newest_first else 'ASC'} LIMIT ?"
-        return self._rows(connection, tail, (*arguments, limit))
+        return self._rows(connection, tail, (*arguments, limit), payloads)
 
     def read(self, *, after: int = 0, limit: int | None = None, **filters: Any) -> Iterator[LoggedEvent]:
         """Iterates events in order, page by page, with the filters of ``page``; each page is its own snapshot."""
@@ -267,14 +283,17 @@ class Log:
 
     # --- rows
 
-    def _rows(self, connection: Connection, tail: str, arguments: tuple[Any, ...]) -> list[LoggedEvent]:
-        statement = f"SELECT {self._columns} FROM events {tail}"  # noqa: S608 - columns and clauses are constants
+    def _rows(
+        self, connection: Connection, tail: str, arguments: tuple[Any, ...], payloads: bool = True
+    ) -> list[LoggedEvent]:
+        columns, made = (self._columns, logged) if payloads else (self._facts, facts_only)
+        statement = f"SELECT {columns} FROM events {tail}"  # noqa: S608 - columns and clauses are constants
         with guard():
             raw: Any = connection.connection
             cursor = raw.cursor() if self.database.sqlite else raw.cursor(binary=True)
             try:
                 cursor.execute(statement if self.database.sqlite else statement.replace("?", "%s"), arguments)
-                return [logged(row) for row in cursor]
+                return [made(row) for row in cursor]
             finally:
                 cursor.close()
 

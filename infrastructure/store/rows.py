@@ -7,7 +7,7 @@ from uuid import UUID
 
 from ...domain.chain import columns_digest, envelope_digest
 from ...domain.errors import StreamConflict
-from ...domain.events import LoggedEvent
+from ...domain.events import UNREAD, LoggedEvent
 from .mapper import EnvelopedEvent
 
 _COLUMNS = (
@@ -16,6 +16,9 @@ _COLUMNS = (
 )
 SQLITE_COLUMNS = _COLUMNS.format(facts="CAST(facts AS BLOB)", payload="CAST(payload AS BLOB)")
 POSTGRES_COLUMNS = _COLUMNS.format(facts="facts", payload="payload")
+SQLITE_FACTS, _, _ = SQLITE_COLUMNS.partition(", CAST(payload")
+POSTGRES_FACTS, _, _ = POSTGRES_COLUMNS.partition(", payload")
+"""Without the payload and what stands behind it: a large payload would have to be passed over page by page."""
 
 
 def digest_of(event: Any) -> bytes:
@@ -60,6 +63,11 @@ def logged(row: Any) -> LoggedEvent:
     """A row of the log as an event; rows of other applications have an empty envelope and no version."""
     # The drivers give bytes for every binary column; nothing is copied and nothing is built before it is asked for.
     return LoggedEvent(row[0], row[3], row[4] or 0, _columns(row), row[12], row[13], row[15], row[16], row[14])
+
+
+def facts_only(row: Any) -> LoggedEvent:
+    """The same of a row that was read without its payload."""
+    return LoggedEvent(row[0], row[3], row[4] or 0, _columns(row), row[12], UNREAD, UNREAD, UNREAD, UNREAD)
 
 
 def _columns(row: Any) -> Any:

@@ -24,11 +24,14 @@ from ...domain.errors import StoreError
 from ...domain.events import TOPICS, parse
 from .guards import missing_guards
 from .log import Log
+from .proof import FIRST, pass_over
 from .rows import POSTGRES_COLUMNS, foreign_digest
 
 # SQLite's own types matter: a text that became a blob has the same bytes and is damage all the same.
 _RAW = POSTGRES_COLUMNS
 _PROBES = 4
+LOOK = 500
+"""Rows that are looked at closely where one is not evidently right, before the short cut is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +183,20 @@ class Walk:
 
 
 def _walk(connection: Connection, walk: Walk) -> None:
-    rows = raw_rows(connection, walk)
+    more = True
+    while more:
+        pass_over(connection, walk)
+        more = _look(connection, walk)
+
+
+def _look(connection: Connection, walk: Walk) -> bool:
+    """Looks closely at the next rows; False: there are no more. Raises Fault."""
+    rows = raw_rows(connection, walk, LOOK)
+    count = 0
     try:
         for row in rows:
             walk.take(row)
+            count += 1
     except (sqlite3.Error, UnicodeDecodeError) as error:
         # The driver reads one row ahead, so the damage may lie one row further: go on one by one.
         for _ in range(_PROBES):
@@ -198,10 +211,14 @@ def _walk(connection: Connection, walk: Walk) -> None:
             walk.take(tuple(found))
         wanted = walk.position + 1
         raise Fault(wanted, f"event {wanted} cannot be read: {str(error).splitlines()[0][:200]}") from error
+    return count == LOOK
 
 
-def raw_rows(connection: Connection, walk: Walk) -> Iterator[Any]:
-    statement = f"SELECT {_RAW} FROM events ORDER BY position"  # noqa: S608 - constants
+def raw_rows(connection: Connection, walk: Walk, limit: int | None = None) -> Iterator[Any]:
+    """The rows after the walk's position as the database holds them, at most so many."""
+    after = walk.position or FIRST
+    tail = "" if limit is None else f" LIMIT {limit}"
+    statement = f"SELECT {_RAW} FROM events WHERE position > {after} ORDER BY position{tail}"  # noqa: S608 - numbers
     raw: Any = connection.connection
     if walk._stream is bytes:
         cursor = raw.cursor()

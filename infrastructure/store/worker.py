@@ -15,6 +15,7 @@ from sqlalchemy import Connection, insert, select
 
 from ...domain.errors import StoreError
 from ...domain.events import LoggedEvent
+from ...projections.projection import topic_of
 from . import bounded, cursors
 from .binding import Bound
 from .bounded import TookTooLong
@@ -22,9 +23,10 @@ from .confinement import BrokeOut
 from .cursors import Cursor
 from .database import Database
 from .failpoints import failpoint
-from .feed import BATCH, UNDECIDED, Batch, Feed
+from .feed import BATCH, STRETCH, UNDECIDED, Batch, Feed
 from .log import Log
 from .mapper import timestamp
+from .schema import events as events_table
 from .schema import parked
 
 Clock = Callable[[], datetime]
@@ -84,6 +86,8 @@ class Worker:
         self.name = name or bound.name
         self.seconds_max = seconds_max
         self.feed = Feed(log, bound.projection)
+        self.stretch = STRETCH
+        self._plain = frozenset(topic_of(each) for each in bound.projection.plain)
         self._size = FIRST if bounded.is_foreign(bound.projection) else BATCH
         self._held = 0.0
         """Seconds that the last transaction took, its wait for the lock apart."""
@@ -116,7 +120,9 @@ class Worker:
                 head = self.log.head(connection).position
                 undecided = None
                 try:
-                    batch = self.feed.batch(connection, cursor.position, limit=self._limit(cursor))
+                    batch = self.feed.batch(
+                        connection, cursor.position, limit=self._limit(cursor), stretch=self.stretch
+                    )
                 except StoreError as error:
                     if UNDECIDED not in error.details:
                         raise
@@ -125,7 +131,7 @@ class Worker:
                 return self._halted(cursor, undecided)
             if batch.end == cursor.position or (until_lag and head - cursor.position <= until_lag):
                 return self._live(cursor, patience)
-            batch.decode()
+            batch.decode(self._plain)
             if held >= HOLD_SECONDS:
                 self._leave_free(held, since)
                 held = 0.0
@@ -143,7 +149,7 @@ class Worker:
                 tries += 1
                 continue
             held, since = held + self._held, time.perf_counter()
-            self._pace(len(batch.events), self._held)
+            self._pace(batch, self._held)
             if progress is not None:
                 progress(cursor.position, head)
             if cursor.halted:
@@ -165,9 +171,13 @@ class Worker:
     def _limit(self, cursor: Cursor) -> int:
         return 1 if cursor.position < self._careful else self._size
 
-    def _pace(self, count: int, seconds: float) -> None:
+    def _pace(self, batch: Batch, seconds: float) -> None:
         """The next batch is as large as what fits into the time; a small one that was quick says little."""
-        if count and (count >= self._size or seconds > HOLD_SECONDS):
+        count = len(batch.events)
+        if batch.bulk:
+            if seconds > HOLD_SECONDS:
+                self.stretch = max(BATCH, self.stretch // 2)
+        elif count and (count >= self._size or seconds > HOLD_SECONDS):
             fits = int(HOLD_SECONDS * count / max(seconds, 1e-6))
             self._size = max(1, min(fits, self._size * 10, BATCH))
 
@@ -184,7 +194,7 @@ class Worker:
         self, cursor: Cursor, batch: Batch, *, patience: float | None = None, fence: Fence | None = None
     ) -> Cursor:
         """One transaction of rows and cursor; on a fault of the events, halves the batch to the one that has it."""
-        batch.decode()
+        batch.decode(self._plain)
         try:
             with self.database.projecting(patience) as connection:
                 began = time.perf_counter()
@@ -205,6 +215,10 @@ class Worker:
         except Exception as error:
             if isinstance(error, StoreError) and error.code in ENVIRONMENT:
                 raise
+            if batch.bulk:
+                # NotInBulk, or a fault of some event: one by one it is found out which.
+                self.feed.single_upto = batch.end
+                return cursor
             if len(batch.events) > 1:
                 first, second = batch.split()
                 after = self.apply(cursor, first, patience=patience, fence=fence)
@@ -233,7 +247,9 @@ class Worker:
             raise Overtaken
         failpoint("project.moved")
         events = self._unparked(connection, batch) if self.bound.projection.parks else batch.events
-        if events:
+        if batch.bulk:
+            self.bound.projection.apply_bulk(events, (batch.start, batch.end), events_table, connection)
+        elif events:
             bounded.apply(self.bound, events, connection, self.seconds_max)
         failpoint("project.applied")
         return replace(cursor, position=batch.end, error=None, heartbeat=now)

@@ -11,13 +11,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, Table, and_, func, or_, select
+from sqlalchemy import Column, Connection, Select, Table, and_, bindparam, func, or_, select
 
+from ..prepared import prepared
 from .epochs import Compacted, Ref, Visible, refs_from_json, stack_from_json
 from .tables import ContextTables
 
 RESERVED = "@"
 """Sessions whose id starts so are minutebook's own (a person's proposals, D3) and are not listed."""
+
+END = 2**63 - 1
+"""Beyond every position."""
+
+AMONG = 100
+"""Names that one statement looks for."""
+_PLACES = tuple(f"name_{number}" for number in range(AMONG))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +43,8 @@ class Epoch:
 
 def session_row(tables: ContextTables, connection: Connection, workspace: str, session: str) -> dict[str, Any] | None:
     """The stored row of one session, or None."""
-    statement = select(tables.sessions).where(
-        tables.sessions.c.workspace == workspace, tables.sessions.c.session == session
-    )
-    row = connection.execute(statement).mappings().one_or_none()
-    return None if row is None else dict(row)
+    statement = prepared(tables.sessions, "session", lambda: _of_session(tables.sessions))
+    return statement.mapping(connection, workspace=workspace, session=session)
 
 
 def lineage(
@@ -47,16 +52,16 @@ def lineage(
 ) -> list[tuple[str, int | None]]:
     """The sessions whose messages this one has at ``at``, oldest ancestor first, each with its last position (M6)."""
     sessions = tables.sessions
+    statement = prepared(
+        sessions, "parent", lambda: _of_session(sessions, sessions.c.parent, sessions.c.parent_position)
+    )
     found: list[tuple[str, int | None]] = []
     seen: set[str] = set()
     name: str | None = session
     while name is not None and name not in seen:
         seen.add(name)
         found.append((name, at))
-        statement = select(sessions.c.parent, sessions.c.parent_position).where(
-            sessions.c.workspace == workspace, sessions.c.session == name
-        )
-        row = connection.execute(statement).one_or_none()
+        row = statement.one(connection, workspace=workspace, session=name)
         if row is None or row.parent is None:
             break
         name, at = row.parent, row.parent_position if at is None else min(at, row.parent_position)
@@ -88,7 +93,7 @@ def epoch(
 ) -> Epoch | None:
     """The epoch in force at ``at``: that of the parent before a fork; None while nothing was reduced or compacted."""
     for name, upto in reversed(lineage(tables, connection, workspace, session, at)):
-        row = connection.execute(_newest(tables.epochs, workspace, name, upto)).one_or_none()
+        row = _newest(tables.epochs, connection, workspace, name, upto)
         if row is not None:
             return Epoch(
                 row.position,
@@ -108,7 +113,7 @@ def visible(
     """References to what the model sees of the session at ``at``, in order; see ``epochs`` for their form."""
     name, upto = session, at
     while True:
-        row = connection.execute(_newest(tables.epochs, workspace, name, upto)).one_or_none()
+        row = _newest(tables.epochs, connection, workspace, name, upto)
         if row is not None:
             break
         # Before its first epoch a fork shows what its parent shows; a session without parent, all its messages.
@@ -118,14 +123,23 @@ def visible(
         name = parent["parent"]
         upto = parent["parent_position"] if upto is None else min(upto, parent["parent_position"])
     refs = [] if row is None else refs_from_json(row.visible)
+    after = 0 if row is None else row.position
     messages = tables.messages
-    statement = select(messages.c.position).where(messages.c.workspace == workspace, messages.c.session == name)
-    if row is not None:
-        statement = statement.where(messages.c.position > row.position)
-    if upto is not None:
-        statement = statement.where(messages.c.position <= upto)
-    refs.extend(("m", position) for position in connection.execute(statement.order_by(messages.c.position)).scalars())
+    statement = prepared(messages, "after", lambda: _after(messages, messages.c.position))
+    found = statement.tuples(
+        connection, workspace=workspace, session=name, after=after, upto=END if upto is None else upto
+    )
+    refs.extend([("m", position) for (position,) in found])
     return refs
+
+
+def since(
+    tables: ContextTables, connection: Connection, workspace: str, session: str, after: int, upto: int
+) -> list[tuple[Any, ...]]:
+    """Messages of the session itself after one position and up to another, as (id, position), in order."""
+    messages = tables.messages
+    statement = prepared(messages, "since", lambda: _after(messages, messages.c.message, messages.c.position))
+    return statement.tuples(connection, workspace=workspace, session=session, after=after, upto=upto)
 
 
 def totals(
@@ -133,47 +147,44 @@ def totals(
 ) -> tuple[int, int]:
     """Messages and tokens of the originals that the session has at ``at``, inherited ones included."""
     messages = tables.messages
+    statement = prepared(messages, "totals", lambda: _totals(messages))
     count, tokens = 0, 0
     for name, upto in lineage(tables, connection, workspace, session, at):
-        statement = select(func.count(), func.coalesce(func.sum(messages.c.tokens), 0)).where(
-            messages.c.workspace == workspace, messages.c.session == name
-        )
-        if upto is not None:
-            statement = statement.where(messages.c.position <= upto)
-        row = connection.execute(statement).one()
-        count, tokens = count + row[0], tokens + int(row[1])
+        upto = END if upto is None else upto
+        ((more, their_tokens),) = statement.tuples(connection, workspace=workspace, session=name, upto=upto)
+        count, tokens = count + more, tokens + int(their_tokens)
     return count, tokens
 
 
 def positions_of(
-    tables: ContextTables, connection: Connection, workspace: str, session: str, ids: Iterable[str]
+    tables: ContextTables,
+    connection: Connection,
+    workspace: str,
+    session: str,
+    ids: Iterable[str],
+    at: int | None = None,
 ) -> dict[str, int]:
-    """Positions of messages by id; where a fork used an id of its parent again, the fork's own."""
+    """Positions of messages by id as of ``at``; where a fork used an id of its parent again, the fork's own."""
     messages = tables.messages
     wanted = list(dict.fromkeys(ids))
+    statement = prepared(messages, "ids", lambda: _among(messages))
     found: dict[str, int] = {}
-    for name, upto in lineage(tables, connection, workspace, session):
-        for start in range(0, len(wanted), 500):
-            statement = select(messages.c.message, messages.c.position).where(
-                messages.c.workspace == workspace,
-                messages.c.session == name,
-                messages.c.message.in_(wanted[start : start + 500]),
-            )
-            if upto is not None:
-                statement = statement.where(messages.c.position <= upto)
-            found.update((row.message, row.position) for row in connection.execute(statement))
+    for name, upto in lineage(tables, connection, workspace, session, at):
+        here = {"workspace": workspace, "session": name, "upto": END if upto is None else upto}
+        for start in range(0, len(wanted), AMONG):
+            some = wanted[start : start + AMONG]
+            some += some[-1:] * (AMONG - len(some))  # the statement has so many places, and no name more is found
+            found.update(statement.tuples(connection, **here, **dict(zip(_PLACES, some, strict=True))))
     return found
 
 
 def compacted(tables: ContextTables, connection: Connection, positions: Iterable[int]) -> list[Compacted]:
     """What the commits at these positions did, in order of position."""
-    table = tables.compactions
-    statement = select(
-        table.c.position, table.c.compaction, table.c.supersedes, table.c.anchor, table.c.covers, table.c.reduced
-    ).where(table.c.position.in_(list(positions)))
+    statement = prepared(tables.compactions, "done", lambda: _done(tables.compactions))
+    rows = [row for position in sorted(positions) for row in statement.tuples(connection, position=position)]
     return [
         Compacted(row[0], row[1], row[2], row[3] or 0, tuple(json.loads(row[4])), tuple(json.loads(row[5])))
-        for row in connection.execute(statement.order_by(table.c.position))
+        for row in rows
     ]
 
 
@@ -190,7 +201,7 @@ def freeze(
     runtime: str | None = None,
 ) -> Any | None:
     """The last memory freeze at or before ``at`` (position, runtime, revision, digest, block_digest), or None (D7)."""
-    return connection.execute(_newest(tables.freezes, workspace, session, at, runtime=runtime)).one_or_none()
+    return _newest(tables.freezes, connection, workspace, session, at, runtime=runtime)
 
 
 def preamble(
@@ -203,7 +214,7 @@ def preamble(
     id: str | None = None,
 ) -> Any | None:
     """The last recorded system prompt and tools (position, preamble, tokens) at or before ``at``, or None (C11)."""
-    return connection.execute(_newest(tables.preambles, workspace, session, at, preamble=id)).one_or_none()
+    return _newest(tables.preambles, connection, workspace, session, at, preamble=id)
 
 
 def last_shown(
@@ -216,13 +227,50 @@ def last_shown(
     runtime: str | None = None,
 ) -> Any | None:
     """The last context that was handed out: a row of ``context_shown``, or None (C11)."""
-    return connection.execute(_newest(tables.shown, workspace, session, at, runtime=runtime)).one_or_none()
+    return _newest(tables.shown, connection, workspace, session, at, runtime=runtime)
 
 
-def _newest(table: Table, workspace: str, session: str, at: int | None, **wanted: str | None) -> Select[Any]:
+# --- statements, each made once for a table
+
+
+def _of_session(table: Table, *columns: Column[Any]) -> Select[Any]:
+    here = (table.c.workspace == bindparam("workspace"), table.c.session == bindparam("session"))
+    return select(*(columns or (table,))).where(*here)
+
+
+def _upto(table: Table, *columns: Any) -> Select[Any]:
+    return _of_session(table, *columns).where(table.c.position <= bindparam("upto"))
+
+
+def _after(messages: Table, *columns: Any) -> Select[Any]:
+    statement = _upto(messages, *columns).where(messages.c.position > bindparam("after"))
+    return statement.order_by(messages.c.position)
+
+
+def _among(messages: Table) -> Select[Any]:
+    places: list[Any] = [bindparam(place) for place in _PLACES]
+    return _upto(messages, messages.c.message, messages.c.position).where(messages.c.message.in_(places))
+
+
+def _done(table: Table) -> Select[Any]:
+    wanted = (table.c.position, table.c.compaction, table.c.supersedes, table.c.anchor, table.c.covers, table.c.reduced)
+    return select(*wanted).where(table.c.position == bindparam("position"))
+
+
+def _totals(messages: Table) -> Select[Any]:
+    return _upto(messages, func.count(), func.coalesce(func.sum(messages.c.tokens), 0))
+
+
+def _newest(
+    table: Table, connection: Connection, workspace: str, session: str, at: int | None, **wanted: str | None
+) -> Any | None:
     """The last row at or before ``at`` whose columns have what is wanted of them; None wants nothing."""
-    statement = select(table).where(table.c.workspace == workspace, table.c.session == session)
-    statement = statement.where(*(table.c[name] == value for name, value in wanted.items() if value is not None))
-    if at is not None:
-        statement = statement.where(table.c.position <= at)
-    return statement.order_by(table.c.position.desc()).limit(1)
+    given = {name: value for name, value in wanted.items() if value is not None}
+
+    def make() -> Select[Any]:
+        statement = _upto(table, *table.columns).where(*(table.c[name] == bindparam(name) for name in given))
+        return statement.order_by(table.c.position.desc()).limit(1)
+
+    statement = prepared(table, ("newest", *given), make)
+    upto = END if at is None else at
+    return statement.one(connection, workspace=workspace, session=session, upto=upto, **given)

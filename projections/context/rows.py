@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
+from json.encoder import encode_basestring_ascii
 from typing import Any, TypeAlias
 
 from ...domain import catalogue as events
@@ -12,23 +13,31 @@ from .epochs import to_json
 Attempt: TypeAlias = events.CompactionCommitted | events.CompactionRejected | events.CompactionFailedEvent
 
 
-def message(event: LoggedEvent, session: str, body: events.MessageRecorded) -> dict[str, Any]:
-    return {
-        "position": event.position,
-        "workspace": event.envelope.workspace,
-        "session": session,
-        "message": body.message,
-        "role": body.role,
-        "form": body.form,
-        "run": event.envelope.run,
-        "tokens": body.tokens,
-        "trust": event.envelope.trust,
-        "calls": json.dumps(body.calls) if body.calls else "[]",
-        "results": json.dumps(body.results) if body.results else "[]",
-    }
+def message(event: LoggedEvent, session: str, facts: Mapping[str, Any]) -> tuple[Any, ...]:
+    """A message in the order of the columns, from plain facts: nearly every row of a log is made here."""
+    calls, results = facts.get("calls"), facts.get("results")
+    return (
+        event.position,
+        event.workspace,
+        session,
+        facts["message"],
+        facts["role"],
+        facts["form"],
+        event.run,
+        facts["tokens"],
+        event.trust,
+        _names(calls) if calls else "[]",
+        _names(results) if results else "[]",
+    )
 
 
-def run_started(event: LoggedEvent, session: str, body: events.RunStarted) -> dict[str, Any]:
+def _names(names: list[str]) -> str:
+    # What json.dumps writes, at a quarter of its price (measured): most messages of an agent have a call or a result.
+    return f"[{', '.join(map(encode_basestring_ascii, names))}]"
+
+
+def run_started(event: LoggedEvent, session: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    owner = facts.get("owner")
     return {
         "position": event.position,
         "workspace": event.workspace,
@@ -36,10 +45,10 @@ def run_started(event: LoggedEvent, session: str, body: events.RunStarted) -> di
         "run": event.run or "",
         "status": "open",
         "reason": None,
-        "imported": int(body.imported),
-        "owner": None if body.owner is None else to_json(body.owner.model_dump()),
-        "lease_seconds": body.lease_seconds,
-        "started": time(event),
+        "imported": int(facts.get("imported", False)),
+        "owner": None if owner is None else to_json(owner),
+        "lease_seconds": facts.get("lease_seconds", 0.0),
+        "started": event.time_text,
         "ended": None,
         "ended_position": None,
         "input_tokens": 0,
@@ -69,13 +78,13 @@ def attempt(event: LoggedEvent, body: Attempt, outcome: str) -> dict[str, Any]:
         "input_tokens": 0,
         "output_tokens": 0,
         "trust": "model",
-        "time": time(event),
+        "time": event.time_text,
     }
 
 
-def new_session(event: LoggedEvent, name: str) -> dict[str, Any]:
+def new_session(workspace: str, name: str, position: int, time: str) -> dict[str, Any]:
     return {
-        "workspace": event.workspace,
+        "workspace": workspace,
         "session": name,
         "origin": "agent",
         "format": None,
@@ -90,15 +99,11 @@ def new_session(event: LoggedEvent, name: str) -> dict[str, Any]:
         "inherited_tokens": 0,
         "runs": 0,
         "compactions": 0,
-        "first_position": event.position,
-        "last_position": event.position,
-        "last_time": time(event),
+        "first_position": position,
+        "last_position": position,
+        "last_time": time,
     }
 
 
-def usage(used: events.Usage) -> dict[str, int]:
-    return {"input_tokens": used.input_tokens, "output_tokens": used.output_tokens}
-
-
-def time(event: LoggedEvent) -> str:
-    return event.envelope.time.isoformat(timespec="microseconds")
+def usage(used: Mapping[str, Any]) -> dict[str, int]:
+    return {"input_tokens": used.get("input_tokens", 0), "output_tokens": used.get("output_tokens", 0)}

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, MetaData, func, insert, select, update
+from sqlalchemy import Connection, MetaData, Select, Table, Update, bindparam, func, select, update
 
 from ...domain import catalogue
 from ...domain.events import LoggedEvent
+from ..prepared import prepared, write
 from ..projection import Projection
 from .tables import RevisionTables
 
@@ -70,8 +71,7 @@ class _Fold:
         for position, row in self.new.items():
             if row["status"] == "prepared":
                 row["staged"] = _json(self.staged[position])
-        if self.new:
-            self.connection.execute(insert(self.tables.revisions), list(self.new.values()))
+        write(self.tables.revisions, self.connection, list(self.new.values()))
 
     def _decide(self, event: LoggedEvent, revision: int, status: str, reason: str | None) -> None:
         found = self._open(event.workspace, revision)
@@ -80,7 +80,7 @@ class _Fold:
         position, kind, staged = found
         change: dict[str, Any] = {"status": status, "reason": reason, "decided": event.position, "staged": None}
         if status == "committed":
-            change["time"] = _time(event)
+            change["time"] = event.time_text
             if kind != "displaced":
                 change["current_from"] = event.position
                 change["rows"] = self._commit(event, revision, staged)
@@ -88,7 +88,8 @@ class _Fold:
             self.new[position].update(change)
         else:
             table = self.tables.revisions
-            self.connection.execute(update(table).where(table.c.prepared == position).values(**change))
+            statement = prepared(table, ("decided", *change), lambda: _decided(table, change))
+            statement.run(self.connection, at=position, **change)
 
     def _open(self, workspace: str, revision: int) -> tuple[int, str, list[Content]] | None:
         """The prepared revision of that number: its position, its kind and its entries."""
@@ -96,10 +97,9 @@ class _Fold:
             if (row["workspace"], row["revision"], row["status"]) == (workspace, revision, "prepared"):
                 return position, row["kind"], self.staged[position]
         table = self.tables.revisions
-        statement = select(table.c.prepared, table.c.kind, table.c.staged).where(
-            table.c.workspace == workspace, table.c.revision == revision, table.c.status == "prepared"
+        stored = prepared(table, "open", lambda: _open(table)).one(
+            self.connection, workspace=workspace, revision=revision
         )
-        stored = self.connection.execute(statement.order_by(table.c.prepared.desc()).limit(1)).one_or_none()
         if stored is None:
             return None
         contents = [_plain(content) for content in json.loads(stored.staged or "[]")]
@@ -122,10 +122,10 @@ class _Fold:
                 rows.append((number, content))
                 opened.append(_opened(event, number, revision, content))
         entries = self.tables.entries
+        closed = prepared(entries, "closed", lambda: _closed(entries))
         for number in sorted(number for gone in waiting.values() for number in gone):
-            self.connection.execute(update(entries).where(entries.c.row == number).values(until=revision))
-        if opened:
-            self.connection.execute(insert(entries), opened)
+            closed.run(self.connection, number=number, until=revision)
+        write(entries, self.connection, opened)
         document.rows = rows
         return _json([number for number, _ in rows])
 
@@ -133,16 +133,12 @@ class _Fold:
         found = self.documents.get(workspace)
         if found is None:
             entries = self.tables.entries
-            statement = select(entries).where(entries.c.workspace == workspace, entries.c.until.is_(None))
-            kept = {row.row: _content(row) for row in self.connection.execute(statement)}
+            in_force = prepared(entries, "in force", lambda: _in_force(entries))
+            kept = {row.row: _content(row) for row in in_force.all(self.connection, workspace=workspace)}
             revisions = self.tables.revisions
-            order = self.connection.execute(
-                select(revisions.c.rows)
-                .where(revisions.c.workspace == workspace, revisions.c.current_from.is_not(None))
-                .order_by(revisions.c.current_from.desc())
-                .limit(1)
-            ).scalar()
-            found = _Document([(number, kept[number]) for number in json.loads(order or "[]")])
+            order = prepared(revisions, "order", lambda: _order(revisions)).one(self.connection, workspace=workspace)
+            rows = "[]" if order is None else order.rows
+            found = _Document([(number, kept[number]) for number in json.loads(rows)])
             self.documents[workspace] = found
         return found
 
@@ -152,6 +148,39 @@ class _Fold:
             self.last_row = int(self.connection.execute(statement).scalar_one())
         self.last_row += 1
         return self.last_row
+
+
+# --- statements, each made once for a table
+
+
+def _decided(revisions: Table, change: dict[str, Any]) -> Update:
+    values: dict[str, Any] = {name: bindparam(name) for name in change}
+    return update(revisions).where(revisions.c.prepared == bindparam("at")).values(values)
+
+
+def _closed(entries: Table) -> Update:
+    return update(entries).where(entries.c.row == bindparam("number")).values(until=bindparam("until"))
+
+
+def _open(revisions: Table) -> Select[Any]:
+    statement = select(revisions.c.prepared, revisions.c.kind, revisions.c.staged).where(
+        revisions.c.workspace == bindparam("workspace"),
+        revisions.c.revision == bindparam("revision"),
+        revisions.c.status == "prepared",
+    )
+    return statement.order_by(revisions.c.prepared.desc()).limit(1)
+
+
+def _in_force(entries: Table) -> Select[Any]:
+    return select(entries).where(entries.c.workspace == bindparam("workspace"), entries.c.until.is_(None))
+
+
+def _order(revisions: Table) -> Select[Any]:
+    here = (revisions.c.workspace == bindparam("workspace"), revisions.c.current_from.is_not(None))
+    return select(revisions.c.rows).where(*here).order_by(revisions.c.current_from.desc()).limit(1)
+
+
+# --- rows
 
 
 def _prepared(event: LoggedEvent, body: catalogue.RevisionPrepared) -> dict[str, Any]:
@@ -164,7 +193,7 @@ def _prepared(event: LoggedEvent, body: catalogue.RevisionPrepared) -> dict[str,
         "status": "prepared",
         "decided": None,
         "current_from": None,
-        "time": _time(event),
+        "time": event.time_text,
         "digest": body.digest,
         "base_digest": body.base_digest,
         "actor": event.actor,
@@ -239,7 +268,3 @@ def _content(row: Any) -> Content:
 
 def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
-def _time(event: LoggedEvent) -> str:
-    return event.time.isoformat(timespec="microseconds")

@@ -2,65 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from fresh import Fresh
 from histories import HISTORIES, Book, Step
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection, NullPool, create_engine, make_url
+from sqlalchemy import Connection
 
 from minutebook.infrastructure.store import cursors, overlay
-from minutebook.infrastructure.store.database import Database
-from minutebook.infrastructure.store.log import Log
 from minutebook.infrastructure.store.runner import Projections
 from minutebook.infrastructure.store.worker import Worker
 from minutebook.projections import revisions
-from minutebook.projections.candidates import Candidates
 from minutebook.projections.context import Context, history, queries
-from minutebook.projections.memory_file import MemoryFile
-from minutebook.projections.revisions import Revisions
-
-ALL = (Context, Candidates, Revisions, MemoryFile)
-
-
-class Fresh:
-    """A new store for every example: SQLite in memory, or a schema of its own on PostgreSQL."""
-
-    def __init__(self, server: str | None) -> None:
-        self._server = server
-        self._names = itertools.count(1)
-
-    def examples(self, most: int) -> int:
-        """On PostgreSQL an example costs twice as much (measured): a quarter of them there."""
-        return most if self._server is None else most // 4
-
-    @contextmanager
-    def book(self) -> Iterator[tuple[Book, Projections]]:
-        with self._url() as url:
-            database = Database(url)
-            try:
-                log = Log(database)
-                yield Book(log), Projections(log, ALL)
-            finally:
-                database.close()
-
-    @contextmanager
-    def _url(self) -> Iterator[str]:
-        if self._server is None:
-            yield "sqlite://"  # in memory: the properties append a great deal
-            return
-        name = f"example_{next(self._names)}"
-        engine = create_engine(self._server, isolation_level="AUTOCOMMIT", poolclass=NullPool)
-        with engine.connect() as connection:
-            connection.exec_driver_sql(f"CREATE SCHEMA {name}")
-            options = {"options": f"-csearch_path={name}"}
-            yield make_url(self._server).update_query_dict(options).render_as_string(hide_password=False)
-            connection.exec_driver_sql(f"DROP SCHEMA {name} CASCADE")
-        engine.dispose()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

