@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from ...domain.errors import StoreError
 from ...domain.whole_numbers import whole_number
 from ..store import past
 from ..store.runner import By
@@ -30,6 +31,7 @@ class ProjectionsFace:
     def __init__(self, runtime: Runtime, publisher: Publisher) -> None:
         self._runtime = runtime
         self._publisher = publisher
+        self._working = threading.Lock()
 
     def list(self) -> Answers:
         """``name``, ``version``, ``cursor``, ``head``, ``lag``, ``lag_seconds``, ``status``, ``error`` and more.
@@ -138,14 +140,23 @@ class ProjectionsFace:
 
         Several workers, in this process, on this machine or elsewhere, share the projections. ``once=True`` ends at the
         head of the log and returns whether every one is there. ``report`` is called with a dictionary for each thing
-        that happens, one call at a time, in any thread. Raises InputError ``unknown_projection``, StoreError.
+        that happens, one call at a time, in any thread. Raises InputError ``unknown_projection``, StoreError
+        ``worker_running`` and what no waiting mends.
         """
         self._runtime.require_writing("a worker")
         chosen = self._runtime.projections.known(names)
         tell = report or (lambda said: None)
         if once:
             return following.once(self._runtime, chosen, tell)
-        following.Follower(self._runtime, chosen, stop=stop or threading.Event(), report=tell).run()
+        if not self._working.acquire(blocking=False):
+            raise StoreError(
+                "this book has a worker already; end that one, or open the book once more for another",
+                code="worker_running",
+            )
+        try:
+            following.Follower(self._runtime, chosen, stop=stop or threading.Event(), report=tell).run()
+        finally:
+            self._working.release()
         return True
 
     def _by(self, reason: str) -> By:

@@ -35,7 +35,7 @@ class TookTooLong(Exception):
 
 
 class Exited(Exception):
-    """``apply`` tried to end the program (``sys.exit``): its failure, not the end of its caller."""
+    """``apply`` tried to end the program (``sys.exit``) or its caller: its own failure, and no more than that."""
 
 
 def is_foreign(projection: Projection) -> bool:
@@ -75,9 +75,10 @@ def apply(bound: Bound, events: Sequence[LoggedEvent], connection: Connection, s
         _take_away(connection, done, over)
         raise TookTooLong(f"apply did not return within {seconds:g} seconds")
     if errors:
-        if isinstance(errors[0], SystemExit):
-            raise Exited("apply called sys.exit") from errors[0]
-        raise errors[0]
+        if isinstance(errors[0], Exception | KeyboardInterrupt):
+            raise errors[0]
+        said = "called sys.exit" if isinstance(errors[0], SystemExit) else f"raised {type(errors[0]).__name__}"
+        raise Exited(f"apply {said}") from errors[0]
 
 
 def _gate(over: threading.Event) -> Any:

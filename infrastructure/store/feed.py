@@ -22,6 +22,10 @@ SPAN = 20_000
 """Positions that a projection of rare events passes over in one step."""
 
 
+UNDECIDED = "undecided"
+"""Names in an error's details the event because of which a projection that ``holds`` cannot say how far it may go."""
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Events to apply after ``start``; the cursor goes to ``end``."""
@@ -42,19 +46,6 @@ class Batch:
         for event in self.events:
             with suppress(MinutebookError):
                 _ = event.body
-
-
-class Unsettled(StoreError):
-    """A projection that ``holds`` cannot say how far it may go, because of one event."""
-
-    def __init__(self, name: str, event: LoggedEvent, cause: Exception) -> None:
-        super().__init__(
-            f"projection {name!r} cannot decide how far it may go, because of event {event.position} ({event.topic}): "
-            f"{cause}; see 'minutebook projections list'",
-            code="projection_halted",
-            projection=name,
-        )
-        self.event, self.cause = event, cause
 
 
 class Feed:
@@ -141,14 +132,17 @@ class Feed:
                     low = middle
             if not tail:
                 raise
-            raise Unsettled(self.projection.name, tail[high - 1], cause) from error
+            raise _undecided(self.projection.name, tail[high - 1], cause) from error
 
     def stands_before(self, connection: Connection, after: int) -> int | None:
         """The event that a halted projection cannot apply, or decide about; None where it stands before none."""
         try:
             batch = self.batch(connection, after, limit=1)
-        except Unsettled as found:
-            return found.event.position
+        except StoreError as error:
+            if UNDECIDED not in error.details:
+                raise
+            position: int = error.details[UNDECIDED].position
+            return position
         return batch.events[0].position if batch.events else None
 
     def _mine(self, connection: Connection, page: list[LoggedEvent]) -> tuple[LoggedEvent, ...]:
@@ -176,6 +170,17 @@ class Feed:
         statement = select(func.count()).where(position > after, position <= end)
         if connection.execute(statement).scalar_one() != end - after:
             raise _hole(after, self.log.page(connection, after=after, before=end + 1, limit=SPAN))
+
+
+def _undecided(name: str, event: LoggedEvent, cause: Exception) -> StoreError:
+    return StoreError(
+        f"projection {name!r} cannot decide how far it may go, because of event {event.position} ({event.topic}): "
+        f"{cause}; see 'minutebook projections list'",
+        code="projection_halted",
+        projection=name,
+        cause=cause,
+        **{UNDECIDED: event},
+    )
 
 
 def _hole(after: int, page: list[LoggedEvent]) -> StoreError:

@@ -104,7 +104,7 @@ class Projections:
     def _open(self, bound: Bound, cursor: Cursor | None) -> None:
         if cursor is None:
             self._create(bound)
-        elif cursor.version != bound.version and (not bound.plug_in or self.near(bound.name, 0)):
+        elif cursor.version != bound.version and not cursor.resting and self.near(bound.name, 0):
             self.rebuild(bound.name)
 
     def near(self, name: str, position: int | None = None) -> bool:
@@ -145,7 +145,7 @@ class Projections:
         if self.database.access == "read_only":
             return None
         try:
-            self._catch_up(self._known(name).name)
+            self._catch_up(self._known(name).name, patience=READER_SECONDS)
         except StoreError as error:
             return error
         return None
@@ -216,12 +216,12 @@ class Projections:
             self._steady(connection, bound)
             cursor = cursors.find(connection, name)
             after = 0
+            if cursor is not None and cursor.resting:
+                self._check_whole(bound, cursor, connection)
+                caught_up = True
             if cursor is not None and cursor.version == bound.version:
                 self._check(bound, cursor)
                 after = cursor.position
-                if cursor.resting:
-                    self._check_whole(bound, cursor, connection)
-                    caught_up = True
                 # What others appended since this call is for the next one.
                 if caught_up or self._workers[name].feed.batch(connection, after).end == after:
                     with self._damage(name):
@@ -274,7 +274,9 @@ class Projections:
 
     def _check_whole(self, bound: Bound, cursor: Cursor, connection: Connection) -> None:
         """One that nobody moves is read while nothing of its own is missing: never stale in silence (E6)."""
-        for batch in self._workers[bound.name].feed.batches(connection, cursor.position):
+        feed = self._workers[bound.name].feed
+        start = cursor.position if cursor.version == bound.version else 0
+        for batch in feed.batches(connection, start):
             if batch.events:
                 raise StoreError(
                     f"projection {bound.name!r} is {cursor.status} at position {cursor.position}, and event "
@@ -335,6 +337,7 @@ class Projections:
         """A paused or retired projection goes on where it stood."""
         lifecycle.resume(self, name, by)
         if name in self._bound:
+            self.open()
             self.refresh(name)
         return self._one(name)
 

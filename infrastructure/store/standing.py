@@ -100,6 +100,9 @@ def _standing(cursor: Cursor | None, bound: Bound | None, followed: bool, shadow
         if cursor.status == "retired" or followed:
             return cursor.status, "not loaded here"
         return "retired", "not loaded here: name it in the setting 'projections', or drop it"
+    if cursor.resting:
+        other = cursor.version != bound.version
+        return cursor.status, f"stored in version {cursor.version}, the code has {bound.version}" if other else None
     if cursor.version < bound.version:
         return "building", f"stored in version {cursor.version}, to be rebuilt in version {bound.version}"
     if cursor.version > bound.version:

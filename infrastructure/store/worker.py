@@ -22,7 +22,7 @@ from .confinement import BrokeOut
 from .cursors import Cursor
 from .database import Database
 from .failpoints import failpoint
-from .feed import BATCH, Batch, Feed, Unsettled
+from .feed import BATCH, UNDECIDED, Batch, Feed
 from .log import Log
 from .mapper import timestamp
 from .schema import parked
@@ -114,14 +114,15 @@ class Worker:
                 if cursor is None or cursor.halted or cursor.resting or cursor.version != self.bound.version:
                     return cursor
                 head = self.log.head(connection).position
+                undecided = None
                 try:
                     batch = self.feed.batch(connection, cursor.position, limit=self._limit(cursor))
-                except Unsettled as found:
-                    undecided: Unsettled | None = found
-                else:
-                    undecided = None
+                except StoreError as error:
+                    if UNDECIDED not in error.details:
+                        raise
+                    undecided = said(error.details[UNDECIDED], error.details["cause"])
             if undecided is not None:
-                return self._halted(cursor, said(undecided.event, undecided.cause))
+                return self._halted(cursor, undecided)
             if batch.end == cursor.position or (until_lag and head - cursor.position <= until_lag):
                 return self._live(cursor, patience)
             batch.decode()

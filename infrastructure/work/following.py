@@ -52,7 +52,7 @@ def once(runtime: Runtime, names: Sequence[str], report: Report) -> bool:
 
 
 class Follower:
-    """One worker of one book; ``run`` returns when ``stop`` is set."""
+    """One worker of one book; ``run`` returns when ``stop`` is set, or when nobody can be told any more."""
 
     def __init__(self, runtime: Runtime, names: Sequence[str], *, stop: threading.Event, report: Report) -> None:
         self._runtime = runtime
@@ -63,6 +63,7 @@ class Follower:
         self._wake = threading.Event()
         self._lanes: dict[str, Lane] = {}
         self._away: str | None = None
+        self._deaf: BaseException | None = None
         self._lease = runtime.settings.worker_lease_seconds
         self._poll_max = runtime.settings.worker_poll_seconds_max
 
@@ -79,10 +80,16 @@ class Follower:
             self._leave()
             listening.stop()
             self._report({"event": "stopped", "worker": self._runtime.id})
+        if self._deaf is not None:
+            raise self._deaf
+
+    @property
+    def _ending(self) -> bool:
+        return self._stop.is_set() or self._deaf is not None
 
     def _follow(self) -> None:
         head, pause, keep_at = -1, POLL_SECONDS_MIN, 0.0
-        while not self._stop.is_set():
+        while not self._ending:
             try:
                 if time.monotonic() >= keep_at:
                     self._keep()
@@ -106,7 +113,7 @@ class Follower:
 
     def _rest(self, seconds: float) -> None:
         until = time.monotonic() + seconds
-        while not self._stop.is_set() and (left := until - time.monotonic()) > 0:
+        while not self._ending and (left := until - time.monotonic()) > 0:
             if self._wake.wait(min(left, LOOK_SECONDS)):
                 break
         self._wake.clear()
@@ -127,7 +134,7 @@ class Follower:
         failpoint("work.kept")
         due = {name for name, worker in share_out(crew, holders).items() if worker == me}
         for name in [name for name in self._lanes if name not in kept or name not in due]:
-            self._give_back(name, lost=name not in kept)
+            self._give_back(name, self._lease / 3, lost=name not in kept)
         for name in sorted(due - self._lanes.keys()):
             claim = claims.take(self._runtime, leasing.PROJECT + name, seconds=self._lease, again=True)
             if claim is not None:
@@ -145,9 +152,10 @@ class Follower:
             return is_dead(owner, now=now, last_seen=now, lease_seconds=1.0) is not None
         return False
 
-    def _give_back(self, name: str, *, lost: bool) -> None:
+    def _give_back(self, name: str, seconds: float, *, lost: bool) -> None:
+        """A lane that does not end in that time is fenced off: its next batch finds the claim gone."""
         lane = self._lanes.pop(name)
-        lane.end(STOP_SECONDS + self._runtime.projections.seconds_max)
+        lane.end(seconds)
         if not lost:
             lane.claim.release()
         self._report({"event": "lost" if lost else "released", "projection": name})
@@ -158,7 +166,7 @@ class Follower:
             lane.leave()
         with suppress(MinutebookError):
             for name in list(self._lanes):
-                self._give_back(name, lost=False)
+                self._give_back(name, STOP_SECONDS + self._runtime.projections.seconds_max, lost=False)
             with self._runtime.log.database.projecting() as connection:
                 leasing.leave(connection, self._runtime.id)
 
@@ -166,7 +174,13 @@ class Follower:
 
     def _report(self, said: dict[str, Any]) -> None:
         with self._lock:
-            self._tell(said)
+            if self._deaf is None:
+                try:
+                    self._tell(said)
+                except BaseException as error:
+                    # Whoever read us has gone (a closed pipe): in whatever thread that shows, the worker ends with it.
+                    self._deaf = error
+                    self._wake.set()
 
     def _gone(self, error: StoreError) -> None:
         if self._away != error.code:

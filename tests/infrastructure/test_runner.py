@@ -135,7 +135,7 @@ def test_a_table_outside_its_name_is_refused(log: Log) -> None:
 def test_a_crash_in_the_middle_of_a_batch_leaves_neither_rows_nor_a_moved_cursor(
     log: Log, message: MakeMessage
 ) -> None:
-    class Crash(BaseException):
+    class Crash(KeyboardInterrupt):
         pass
 
     class Crashing(TokenCost):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -138,16 +139,22 @@ def test_a_statement_that_does_not_end_is_ended(log: Log, message: MakeMessage) 
     log.append([message(2)])
 
 
-def test_a_projection_that_calls_exit_is_halted_and_the_program_goes_on(log: Log, message: MakeMessage) -> None:
+@pytest.mark.parametrize(
+    ("what", "said"), [(SystemExit(3), "called sys.exit"), (asyncio.CancelledError(), "raised CancelledError")]
+)
+def test_a_projection_that_ends_its_caller_is_halted_and_the_program_goes_on(
+    log: Log, message: MakeMessage, what: BaseException, said: str
+) -> None:
     class Leaving(TokenCost):
         def apply(self, events: Sequence[LoggedEvent], connection: Connection) -> None:
-            raise SystemExit(3)
+            raise what
 
     projections = Projections(log, [Leaving, Context])
     log.append([message(1)])
     projections.catch_up()
     found = state(projections)
-    assert (found.status, found.error) == ("halted", "position 1 (MessageRecorded): Exited: apply called sys.exit")
+    assert (found.status, found.error) == ("halted", f"position 1 (MessageRecorded): Exited: apply {said}")
+    assert state(projections, "context").lag == 0
 
 
 def test_one_that_is_too_slow_for_a_batch_is_brought_up_to_date_in_small_ones(log: Log, message: MakeMessage) -> None:
@@ -235,3 +242,26 @@ def test_a_transient_error_is_no_poison_and_an_error_of_the_store_is_the_callers
     with pytest.raises(StoreError) as caught:
         projections.catch_up()
     assert (caught.value.code, state(projections).status, state(projections).cursor) == ("disk_full", "live", 1)
+
+
+@pytest.mark.usefixtures("on_postgres")
+def test_a_transaction_that_sleeps_is_ended_by_the_server(postgres_url: str, message: MakeMessage) -> None:
+    """A process that is stopped in the middle of a batch must not keep others off the cursor for ever."""
+    asleep, awake = Database(postgres_url), Database(postgres_url, lock_timeout=60)
+    log = Log(awake)
+    projections = Projections(log, [TokenCost])
+    log.append([message(1)])
+    asleep.idle_seconds = 0.3
+
+    def sleep() -> None:
+        with asleep.projecting() as connection:
+            connection.exec_driver_sql("UPDATE cursors SET heartbeat = 'asleep' WHERE name = 'token_cost'")
+            projections.catch_up()
+            connection.exec_driver_sql("SELECT 1")
+
+    with pytest.raises(StoreError) as caught:
+        sleep()
+    assert caught.value.code == "store_unreachable"
+    assert state(projections).lag == 0
+    asleep.close()
+    awake.close()

@@ -163,6 +163,24 @@ def _advance(projections: Projections, connection: object) -> None:
     projections.advance("memory_file", connection)  # type: ignore[arg-type]
 
 
+def test_a_new_version_of_a_paused_projection_waits_until_it_is_resumed(log: Log, message: MakeMessage) -> None:
+    class Newer(TokenCost):
+        version = 2
+
+    old = Projections(log, [TokenCost])
+    log.append([message(1)])
+    old.catch_up()
+    old.pause("token_cost")
+    new = Projections(log, [Newer])
+    waiting = state(new)
+    assert (waiting.status, waiting.version, waiting.note) == ("paused", 1, "stored in version 1, the code has 2")
+    with pytest.raises(StoreError) as caught, new.reading("token_cost"):
+        pass
+    assert caught.value.code == "projection_paused"
+    resumed = new.resume("token_cost")
+    assert (resumed.status, resumed.version, lines(new)) == ("live", 2, 1)
+
+
 # --- retired and dropped
 
 

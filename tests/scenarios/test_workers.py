@@ -193,6 +193,56 @@ def test_a_reader_is_no_worker(place: Path, book: Minutebook) -> None:
         book.projections.work("nothing")
 
 
+def test_a_worker_that_can_tell_nobody_any_more_ends_and_frees_what_it_held(place: Path, book: Minutebook) -> None:
+    heard: list[dict[str, Any]] = []
+
+    def report(happened: dict[str, Any]) -> None:
+        heard.append(happened)
+        if happened["event"] == "caught_up":
+            raise BrokenPipeError("nobody reads")
+
+    with pytest.raises(BrokenPipeError):
+        book.projections.work(report=report)
+    assert followers(place) == {}
+    assert heard[-1]["event"] == "caught_up"
+
+
+def test_a_book_has_one_worker(book: Minutebook, background: Any) -> None:
+    worker = background("context")
+    until(lambda: worker.heard("started"))
+    with pytest.raises(StoreError) as caught:
+        book.projections.work()
+    assert caught.value.code == "worker_running"
+
+
+def test_standings_are_changed_on_the_command_line(command: Any, book: Minutebook, place: Path) -> None:
+    book.session("s").append(said(1))
+    book.close()
+    paused = command("projections", "pause", "context", "--reason", "a look", "--json").answer
+    assert (paused["name"], paused["status"]) == ("context", "paused")
+    assert command("context", "s", "--json").code == 0
+    assert "context: live" in command("projections", "resume", "context").out
+    refused = command("projections", "retire", "context", "--json")
+    assert (refused.code, refused.refusal["error"]) == (1, "projection_needed")
+    refused = command("projections", "drop", "context", "--json")
+    assert (refused.code, refused.refusal["error"]) == (1, "projection_loaded")
+    refused = command("projections", "skip", "context", "--reason", "none", "--json")
+    assert (refused.code, refused.refusal["error"]) == (1, "nothing_to_skip")
+    # what the settings no longer load is retired, and can be dropped
+    with outside(place) as connection:
+        connection.exec_driver_sql("INSERT INTO cursors VALUES ('gone', 1, 1, 0, 'live', NULL, NULL, '[\"gone\"]')")
+        connection.exec_driver_sql("CREATE TABLE gone (x integer)")
+    listed = {row["name"]: row for row in command("projections", "list", "--json").answer}
+    assert (listed["gone"]["status"], listed["gone"]["loaded"]) == ("retired", False)
+    assert command("projections", "drop", "gone", "--json").answer == {"name": "gone", "status": "dropped"}
+    listed = {row["name"]: row for row in command("projections", "list", "--json").answer}
+    assert sorted(listed) == sorted(NAMES)
+    logged = command("log", "--json").lines
+    assert [event["type"] for event in logged if event["type"].startswith("Projection")] == [
+        "ProjectionPaused", "ProjectionResumed", "ProjectionDropped",
+    ]  # fmt: skip
+
+
 # --- several
 
 
