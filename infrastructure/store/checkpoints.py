@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,27 +57,31 @@ class Checkpoint:
 def nearest(
     engine: Projections, connection: Connection, name: str, upto: int, without: Collection[int]
 ) -> Checkpoint | None:
-    """The last checkpoint at or before ``upto`` that still holds."""
-    if not there(connection):
-        return None
+    """The last checkpoint at or before ``upto`` that still holds for what ``connection`` sees."""
     table = checkpoints
-    mine = (table.c.projection == name, table.c.position <= upto)
-    for row in connection.execute(
-        select(table.c.position, table.c.key, table.c.size).where(*mine).order_by(table.c.position.desc())
-    ).all():
-        if row.size > BYTES_MAX:
-            continue
-        packed = connection.execute(
-            select(table.c.image).where(table.c.projection == name, table.c.position == row.position)
-        ).scalar_one()
-        if row.key != _key(engine, connection, name, row.position, without, packed):
-            continue
-        with suppress(zlib.error):
-            unpacking = zlib.decompressobj()
-            image = unpacking.decompress(packed, row.size + 1)
-            if len(image) == row.size:
-                return Checkpoint(row.position, image)
+    # Read on a connection of its own: a long look must not hold the table, which an erasure drops.
+    with engine.database.reading() as brief:
+        if not there(brief):
+            return None
+        mine = (table.c.projection == name, table.c.position <= upto, table.c.size <= BYTES_MAX)
+        listed = select(table.c.position, table.c.key, table.c.size).where(*mine).order_by(table.c.position.desc())
+        for row in brief.execute(listed).all():
+            image = select(table.c.image).where(table.c.projection == name, table.c.position == row.position)
+            packed = brief.execute(image).scalar_one()
+            if row.key == _key(engine, connection, name, row.position, without, packed):
+                found = _unpacked(packed, row.size)
+                if found is not None:
+                    return Checkpoint(row.position, found)
     return None
+
+
+def _unpacked(packed: bytes, size: int) -> bytes | None:
+    """The image, if it has the size that it should have; no more than that is ever unpacked."""
+    try:
+        image = zlib.decompressobj().decompress(packed, size + 1)
+    except zlib.error:
+        return None
+    return image if len(image) == size else None
 
 
 def keep(
@@ -91,6 +94,7 @@ def keep(
     if image is None:
         return False
     packed = zlib.compress(image, 1)
+    gone = _erased(connection, position)
     row = {
         "projection": name,
         "position": position,
@@ -100,10 +104,13 @@ def keep(
     }
     try:
         with engine.database.projecting() as writing:
+            # After an erasure that this look did not see, its image would bring back what is gone; the erasure takes
+            # the same lock, so that one of the two always sees the other.
+            one_builder(writing)
+            if _erased(writing, position) != gone:
+                return False
             if not there(writing):
-                one_builder(writing)
-                if not there(writing):
-                    writing.execute(CreateTable(checkpoints))
+                writing.execute(CreateTable(checkpoints))
             writing.execute(upsert(checkpoints, writing), row)
             _thin(writing, name)
     except StoreError:
@@ -130,9 +137,6 @@ def _key(
 ) -> str:
     """Everything that a checkpoint depends on, as one digest."""
     found = engine.log.at([position], connection).get(position)
-    gone = connection.execute(
-        select(func.count()).select_from(erased).where(erased.c.position <= position)
-    ).scalar_one()
     bound = engine._known(name)
     skipped = engine.skipped(name, connection)
     parts: list[Any] = [
@@ -141,11 +145,16 @@ def _key(
         engine.origins.get(name),
         [str(CreateTable(table)) for table in bound.tables],
         b"" if found is None else found.chain,
-        gone,
+        _erased(connection, position),
         sorted(each for each in {*without, *skipped} if each <= position),
         hashlib.sha256(packed).hexdigest(),
     ]
     return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _erased(connection: Connection, position: int) -> int:
+    statement = select(func.count()).select_from(erased).where(erased.c.position <= position)
+    return int(connection.execute(statement).scalar_one())
 
 
 def _image(scratch: Connection) -> bytes | None:

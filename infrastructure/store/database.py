@@ -28,7 +28,7 @@ from .faults import guard, of_driver
 from .place import create_private, holds_bytes, is_file, require_local
 
 Access = Literal["write", "look", "read_only"]
-"""``write``: everything. ``look``: projections may advance, nothing else is written. ``read_only``: nothing is."""
+"""``write``: everything. ``look``: projections may advance and leave checkpoints. ``read_only``: nothing is written."""
 
 # An acknowledged event survives power loss also where the server's default says otherwise.
 _DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"

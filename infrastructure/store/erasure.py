@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from ...domain.errors import StoreError
+from .binding import TABLES_LOCK
 from .database import Database
 
 _FOUND = "SELECT payload IS NOT NULL FROM events WHERE position = ?"
@@ -47,6 +48,8 @@ def erase_payloads(database: Database, writer: Connection, positions: Sequence[i
                 run(_NAME, by_position, position)
                 run(_ERASE, position)
         # Kept states of past looks may hold what was erased; dropped, not emptied, so that no page of them stays.
+        if not database.sqlite:
+            run("SELECT pg_advisory_xact_lock(?)", TABLES_LOCK)
         run("DROP TABLE IF EXISTS checkpoints")
         run("COMMIT")
     except BaseException:

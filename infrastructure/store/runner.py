@@ -104,7 +104,7 @@ class Projections:
     def _open(self, bound: Bound, cursor: Cursor | None) -> None:
         if cursor is None:
             self._create(bound)
-        elif cursor.version != bound.version and not cursor.resting and (not bound.plug_in or self.near(bound.name, 0)):
+        elif cursor.version != bound.version and not cursor.resting and self.near(bound.name, 0):
             self.rebuild(bound.name)
 
     def near(self, name: str, position: int | None = None) -> bool:

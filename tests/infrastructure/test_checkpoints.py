@@ -156,6 +156,30 @@ def test_an_erasure_leaves_none(projections: Projections, log: Log) -> None:
     assert look(projections)[1] == [31, 32, 33, 34, 35]
 
 
+def test_a_look_that_began_before_an_erasure_keeps_nothing_after_it(
+    projections: Projections, log: Log, database_url: str
+) -> None:
+    # given a look that begins from a checkpoint, and whose replay meets an erasure by somebody else
+    look(projections, 10)
+    elsewhere = Database(database_url)
+
+    class Interrupted(Noting):
+        def apply(self, events: Sequence[LoggedEvent], connection: Connection) -> None:
+            if events[0].position == 11:
+                Log(elsewhere).erase([5], HEAD)
+            super().apply(events, connection)
+
+    reader = Projections(log, [Interrupted])
+
+    # when it goes on to its end
+    _, replayed = look(reader)
+    assert replayed == list(range(11, HEAD + 1))
+
+    # then of what it saw before the erasure nothing is kept
+    assert kept(projections) == []
+    elsewhere.close()
+
+
 def test_a_rebuild_and_a_drop_leave_none(projections: Projections, log: Log) -> None:
     look(projections)
     projections.rebuild("token_cost")
