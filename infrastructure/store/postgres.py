@@ -16,7 +16,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from ...domain.chain import GENESIS, next_chain
 from ...domain.errors import StoreError, StreamConflict
 from .database import Database
-from .faults import guard
+from .faults import guard, sqlstate
 from .mapper import EnvelopedEvent
 from .postgres_guards import APPEND, GUARDS, MOVED_ON
 from .rows import conflict, digest_of, overtaken
@@ -24,6 +24,8 @@ from .schema import SCHEMA_VERSION, check_version, metadata
 
 _SCHEMA_LOCK = 0x6D626F6B_0001
 _UNIQUE_VIOLATION = "23505"
+_TAKEN_BACK = frozenset({"40001", "40P01"})
+"""A serialization failure, a deadlock."""
 _PAUSES = (0.02, 0.1, 0.3)
 """Seconds between tries to reach a server that went away."""
 
@@ -126,18 +128,28 @@ def append_postgres(
             conflict = error  # perhaps with ourselves: the server may still have been at it when we looked
             continue
         except StoreError as error:
-            if error.code != "store_unreachable":
-                raise
-            if time.monotonic() >= deadline:
-                raise StoreError(
-                    f"{error.message}; whether the last append was kept is open: the same again, under the same id, "
-                    "settles it, and nothing is stored twice",
-                    code=error.code,
-                ) from error
-            doubt = True
+            # A read-only server that was none before is one that another took over from.
+            moved = error.code == "store_read_only" and (doubt or database.written)
+            lost = error.code == "store_unreachable"
+            if time.monotonic() >= deadline or not (lost or moved or _undone(error)):
+                raise _in_doubt(error) if doubt or lost else error from error
+            doubt = doubt or lost
             time.sleep(next(pauses))
             continue
         raise conflict
+
+
+def _undone(error: StoreError) -> bool:
+    """Whether the server took the transaction back by itself, in favour of another: said again, it may go through."""
+    return sqlstate(error.__cause__) in _TAKEN_BACK
+
+
+def _in_doubt(error: StoreError) -> StoreError:
+    return StoreError(
+        f"{error.message}; whether the last append was kept is open: the same again, under the same id, settles it, "
+        "and nothing is stored twice",
+        code=error.code,
+    )
 
 
 def _kept(database: Database, stored: Sequence[StoredEvent]) -> list[int]:

