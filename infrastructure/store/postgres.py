@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
@@ -21,6 +21,8 @@ from .mapper import EnvelopedEvent
 from .postgres_guards import APPEND, GUARDS, MOVED_ON
 from .rows import conflict, digest_of, overtaken
 from .schema import SCHEMA_VERSION, check_version, metadata
+
+T = TypeVar("T")
 
 _SCHEMA_LOCK = 0x6D626F6B_0001
 _UNIQUE_VIOLATION = "23505"
@@ -137,6 +139,19 @@ def append_postgres(
             time.sleep(next(pauses))
             continue
         raise conflict
+
+
+def patiently(database: Database, act: Callable[[], T]) -> T:
+    """Does what can be done again while the server is away, for as long as an append would try."""
+    deadline = time.monotonic() + database.lock_timeout
+    pauses = itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1]))
+    while True:
+        try:
+            return act()
+        except StoreError as error:
+            if error.code != "store_unreachable" or time.monotonic() >= deadline:
+                raise
+            time.sleep(next(pauses))
 
 
 def _undone(error: StoreError) -> bool:

@@ -377,7 +377,8 @@ def test_another_server_takes_over_and_the_conversation_goes_on(tmp_path: Path, 
             told = [session.append(HELLO, id=f"m{number}") for number in range(3)]
             second = first.standby(folder)
             try:
-                first.set(synchronous_standby_names="*")  # what is acknowledged is on both
+                # What is acknowledged is on both, and seen there.
+                first.set(synchronous_standby_names="*", synchronous_commit="remote_apply")
                 told.append(session.append(HELLO, id="m3"))
                 # A standby is read, and refuses a write with its code.
                 with Minutebook.open(tmp_path / "w", database=second.shown, read_only=True) as reader:
