@@ -90,8 +90,14 @@ class Projections:
         for name, bound in self._bound.items():
             if name not in found:
                 self._create(bound)
-            elif found[name].version != bound.version:
+            elif found[name].version != bound.version and self._outdated(bound):
                 self.rebuild(name)
+
+    def _outdated(self, bound: Bound) -> bool:
+        """Looked at again: of many processes that open an old store at once, one has made it new meanwhile."""
+        with self.database.reading() as connection:
+            cursor = cursors.find(connection, bound.name)
+        return cursor is not None and cursor.version != bound.version
 
     def _create(self, bound: Bound) -> None:
         with self.database.projecting() as connection:

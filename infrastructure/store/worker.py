@@ -57,7 +57,7 @@ class Worker:
         tries = 0
         while True:
             with self.database.reading() as connection:
-                cursor = cursors.find(connection, self.name)
+                cursor = self.cursor(connection)
                 if cursor is None or cursor.halted or cursor.version != self.bound.version:
                     return cursor
                 batch = self.feed.batch(connection, cursor.position, limit=BATCH)
@@ -79,6 +79,13 @@ class Worker:
                 progress(cursor.position, head)
             if cursor.halted:
                 return cursor
+
+    def cursor(self, connection: Connection, *, lock: bool = False) -> Cursor | None:
+        """The cursor that is ours to move; that of a later shadow is not, once another process has swapped ours in."""
+        found = cursors.find(connection, self.name, lock=lock)
+        if found is not None and self.name != self.bound.name and found.tables != self.bound.table_names:
+            return None
+        return found
 
     def _live(self, cursor: Cursor) -> Cursor:
         if cursor.status != "building" or self.name != self.bound.name:

@@ -111,17 +111,13 @@ class Storm:
 
     def _write(self, number: int, url: str) -> None:
         """A connection that appends to the log, and asks for nothing again by itself."""
-        log = Log(self._opened(url))
+        database = Database(url, lock_timeout=120.0)
+        log = self._again(lambda: Log(database))
         session = f"writer-{number}"
         for count in range(self.each):
             name = f"m{count}"
             [self.told[f"{session}/{name}"]] = log.append([message(session, name)])
-        log.database.close()
-
-    def _opened(self, url: str) -> Database:
-        database = Database(url, lock_timeout=120.0)
-        self._again(lambda: Log(database))
-        return database
+        database.close()
 
     def _converse(self, number: int, url: str) -> None:
         """A whole book: what is no append says that the server was lost, and is asked again."""
