@@ -64,7 +64,6 @@ class Watched(psycopg.Connection[Any]):
                     return bool(row[0])
                 # Behind a pooler its numbers are not the server's: then nothing is known.
                 [own] = other.execute("SELECT pg_backend_pid()").fetchone() or [None]
-                return own != other.pgconn.backend_pid
+                return bool(own != other.pgconn.backend_pid)
         except psycopg.Error as error:
             return "FATAL" in str(error)  # it lives, and lets nobody in
-

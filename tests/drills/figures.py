@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,9 +36,9 @@ class Found:
 def line(done: Measured, what: str) -> str:
     """One load in a line, while the drill runs."""
     calls = ", ".join(
-        f"{call} {done.rate(call):,.0f}/s p50 {done.milliseconds(0.5, call):.2f} p99 {done.milliseconds(0.99, call):.2f}"
+        f"{call} {done.rate(call):,.0f}/s, {done.milliseconds(0.5, call):.2f} / {done.milliseconds(0.99, call):.2f} ms"
         for call in done.took
-        if call in ("floor", "log", "append", "context", "curate")
+        if call in ("floor", "log", "early", "append", "context", "curate")
     )
     waits = ", ".join(f"{name} {done.waiting(name):.0%}" for name, _ in done.waits.most_common(4))
     refused = f"; refused {dict(done.refused)}" if done.refused else ""
@@ -49,8 +50,8 @@ def tables(found: Found) -> str:
     """Everything as Markdown, without a date and without a name of the machine."""
     pieces = [
         f"Measured on a machine of {os.cpu_count()} cores, which clients and server share, with PostgreSQL "
-        f"{found.version} as it comes (`fsync` and `synchronous_commit` on), SQLite {sqlite3.sqlite_version} and Python "
-        f"{'.'.join(platform.python_version_tuple()[:2])}: each figure over {found.seconds:g} seconds"
+        f"{found.version} as it comes (`fsync` and `synchronous_commit` on), SQLite {sqlite3.sqlite_version} and "
+        f"Python {'.'.join(platform.python_version_tuple()[:2])}: each figure over {found.seconds:g} seconds"
         + (f", the median of {found.rounds} rounds (lowest to highest in brackets)." if found.rounds > 1 else "."),
         *_connections(found),
         *_workspaces(found),
@@ -65,24 +66,27 @@ def _connections(found: Found) -> Iterable[str]:
     yield "### Processes on one PostgreSQL"
     rows = []
     for count in dict.fromkeys(done.processes for done in found.connections):
-        floor, log, append, agent = (_of(found.connections, kind, count) for kind in ("floor", "log", "append", "agent"))
+        floor, log, early, append = (
+            _of(found.connections, kind, count) for kind in ("floor", "log", "early", "append")
+        )
+        cores = (median(done.server_cpu / done.seconds for done in append), median(map(_client, append)))
         rows.append(
             (
                 count,
                 _rate(floor, "floor"),
                 _rate(log, "log"),
+                _rate(early, "early"),
                 _rate(append, "append"),
                 _took(append, "append"),
                 _share(log, "head"),
                 _share(log, "disk"),
-                f"{median(done.server_cpu / done.seconds for done in append):.2f} + "
-                f"{median(done.client_cpu / done.seconds for done in append):.2f}",
+                f"{cores[0]:.2f} + {cores[1]:.2f}",
             )
         )
     yield _table(
         (
-            "processes", "floor, a second", "the log's function alone, a second", "`run.append`, a second",
-            "`run.append`, p50 / p99 ms", "waits for the head row", "waits for the disk", "cores busy: server + clients",
+            "processes", "floor, a second", "the log's function alone", "the same, head let go early", "`run.append`",
+            "`run.append`, p50 / p99 ms", "waits for the head row", "waits for the disk", "cores: server + clients",
         ),
         rows,
     )  # fmt: skip
@@ -199,14 +203,24 @@ def _share(rounds: Sequence[Measured], what: str) -> str:
 
 
 def _refused(rounds: Iterable[Measured]) -> str:
-    total = sum((done.refused for done in rounds), start=type(rounds[0].refused)()) if isinstance(rounds, list) else {}
+    total: Counter[str] = Counter()
+    for done in rounds:
+        total.update(done.refused)
     return ", ".join(f"{count} {what}" for what, count in sorted(total.items())) or "none"
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = ["| " + " | ".join(columns) + " |", "| " + " | ".join("---" for _ in columns) + " |"]
-    lines += ["| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row) + " |" for row in rows]
+    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
     return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _client(done: Measured) -> float:
+    return float(done.client_cpu / done.seconds)
 
 
 def into(page: Path, text: str) -> None:

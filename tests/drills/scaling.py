@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -29,7 +30,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / ".package"), str(ROOT / "tests" / "support"), str(HERE)]
 
 import figures  # noqa: E402
-import psutil  # noqa: E402
+import psutil  # type: ignore[import-untyped]  # noqa: E402
 from load_worker import turn  # noqa: E402
 from own_server import OwnServer, own_server  # noqa: E402
 from sqlalchemy import create_engine  # noqa: E402
@@ -41,6 +42,7 @@ PLAIN = "CREATE TABLE plain (id {key}, session text, body text)"
 MESSAGES = 200
 """Messages of a session that stands in the store."""
 SAMPLES_SECONDS = 0.025
+"""Between two looks at what the server's backends wait for."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class Store:
             workspace = f"w{number % (workspaces or processes)}"
             job = {
                 "kind": kind, "url": self.url, "workspace": workspace, "folder": str(self.folder / workspace),
-                "seconds": seconds, "seed": self.started, "calls": int(3_000 * seconds / processes) + 500,
+                "seconds": seconds, "seed": self.started, "calls": int(4_000 * seconds / processes) + 500,
             }  # fmt: skip
             workers.append(
                 subprocess.Popen(
@@ -180,9 +182,7 @@ class Store:
                 thread.join()
 
     def fill(self, events: int) -> tuple[float, int]:
-        """Grows the store to so many events, in workspaces of its own; gives events a second, and how many there are."""
-        import random
-
+        """Grows the store to so many events, in workspaces of its own; how fast, and how many there are then."""
         chance, began, before = random.Random(events), time.monotonic(), self.events()
         number = 0
         while (there := self.events()) < events:
@@ -277,7 +277,7 @@ def drive(plan: Plan, say_so: Any = print) -> figures.Found:
         with store_on(server) as store:
             for round_ in range(plan.rounds):
                 for count in plan.connections:
-                    for kind in ("floor", "log", "append", "agent"):
+                    for kind in ("floor", "log", "early", "append", "agent"):
                         done = store.load(kind, count, plan.seconds)
                         found.connections.append(done)
                         say_so(figures.line(done, f"round {round_ + 1}"))

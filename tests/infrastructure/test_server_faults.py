@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 from own_server import OwnServer, folder_of_server, own_server
-from sqlalchemy import Connection, create_engine, make_url
+from sqlalchemy import Connection, make_url
 from wire import How, When, Wire
 
 from minutebook import Minutebook, MinutebookError, Settings
@@ -114,9 +114,7 @@ def test_an_append_over_a_connection_that_is_half_there_is_in_the_log_once(
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_an_answer_that_comes_late_is_waited_for_while_the_server_lives(
-    wire: Wire, message: Make, when: When
-) -> None:
+def test_an_answer_that_comes_late_is_waited_for_while_the_server_lives(wire: Wire, message: Make, when: When) -> None:
     database = Database(wire.with_options(connect_timeout="30"))
     log = Log(database)
     log.append([message(1)])
@@ -159,21 +157,21 @@ def test_a_server_that_hangs_is_given_up_and_what_was_in_doubt_is_settled(
 # --- limits of the server
 
 
-def test_a_server_that_is_stricter_by_default_refuses_no_append(server: OwnServer, message: Make) -> None:
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+def test_a_server_that_is_stricter_by_default_refuses_no_append(server: OwnServer, message: Make, level: str) -> None:
     """Given another isolation level as the server's default, when many append at once, then each goes through."""
-    for level in ("repeatable read", "serializable"):
-        server.set(default_transaction_isolation=level)
+    server.set(default_transaction_isolation=level)
 
-        def work(worker: int) -> list[int]:
-            database = Database(server.shown)
-            log = Log(database)
-            done = [log.append([message(number, session=f"{level}-{worker}")])[0] for number in range(20)]
-            database.close()
-            return done
+    def work(worker: int) -> list[int]:
+        database = Database(server.shown)
+        log = Log(database)
+        done = [log.append([message(number, session=f"s{worker}")])[0] for number in range(20)]
+        database.close()
+        return done
 
-        found = all_at_once(work, 6)
-        assert [error for error in found if isinstance(error, BaseException)] == []
-        assert len({position for positions in found for position in positions}) == 120
+    found = all_at_once(work, 6)
+    assert [error for error in found if isinstance(error, BaseException)] == []
+    assert sorted(position for positions in found for position in positions) == list(range(1, 121))
     database = Database(server.shown)
     assert verify_log(Log(database)).ok
     database.close()
@@ -197,7 +195,7 @@ def test_when_no_connection_is_free_the_error_says_so_and_an_append_waits_for_on
             Minutebook.open(tmp_path / "second", database=server.shown, settings=CALM)
         assert caught.value.code == "store_unreachable"
         assert "max_connections" in caught.value.message
-        release = threading.Timer(0.5, lambda: [connection.close() for connection in held])
+        release = threading.Timer(0.5, lambda: [*map(psycopg.Connection.close, held)])
         release.start()
         assert session.append(HELLO, id="m1") == session.append(HELLO, id="m1")
         release.join()
@@ -408,9 +406,7 @@ def test_another_server_takes_over_and_the_conversation_goes_on(tmp_path: Path, 
         wire.close()
 
 
-def test_of_several_servers_in_the_url_the_one_that_can_be_written_is_taken(
-    tmp_path: Path, server: OwnServer
-) -> None:
+def test_of_several_servers_in_the_url_the_one_that_can_be_written_is_taken(tmp_path: Path, server: OwnServer) -> None:
     with folder_of_server() as folder:
         second = server.standby(folder)
         try:
@@ -418,8 +414,8 @@ def test_of_several_servers_in_the_url_the_one_that_can_be_written_is_taken(
             with Minutebook.open(tmp_path, database=both.render_as_string(False), settings=CALM) as book:
                 book.session("s").append(HELLO)
                 assert book.verify().ok
+            only = server.url.set(query={"host": f"{second.place},{second.place}"})
             with pytest.raises(StoreError) as caught:
-                only = server.url.set(query={"host": f"{second.place},{second.place}"})
                 Minutebook.open(tmp_path, database=only.render_as_string(False), settings=CALM)
             assert caught.value.code == "store_read_only"
             assert "primary" in caught.value.message
@@ -452,10 +448,14 @@ def test_a_full_disk_of_the_server_keeps_nothing_of_the_write_and_reading_goes_o
         server.run(f"CREATE TABLESPACE small LOCATION '{small_disk}'")
         server.run("ALTER TABLE events SET TABLESPACE small")
         told: list[int] = []
-        with pytest.raises(StoreError) as caught:
+
+        def fill() -> None:
             while True:
                 text = os.urandom(20_000).hex()
                 told.append(session.append({"role": "user", "content": text}, id=f"m{len(told)}"))
+
+        with pytest.raises(StoreError) as caught:
+            fill()
         assert caught.value.code == "disk_full"
         assert "free some space on the server" in caught.value.message
         assert [row["position"] for row in session.messages()] == told

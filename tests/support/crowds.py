@@ -1,4 +1,4 @@
-"""Starts the processes of ``crowd.py``, waits for them, and judges what they left."""
+"""Starts the processes of ``crowd_child.py``, waits for them, and judges what they left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stores import child_environment, outside
 
 from minutebook import Minutebook
 
-CHILD = Path(__file__).with_name("crowd.py")
+CHILD = Path(__file__).with_name("crowd_child.py")
 PATIENCE_SECONDS = 600
 
 
@@ -69,7 +69,7 @@ def judge(root: Path) -> dict[str, int]:
             assert note["after"] <= book.head
             # On a server positions count through all workspaces; this one is alone there.
             assert note["seen"] == note["after"]
-        if not book.memory.status().state == "clean":
+        if book.memory.status().state != "clean":
             book.memory.sync()
         while book.curate().status == "committed":
             pass

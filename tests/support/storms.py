@@ -55,11 +55,9 @@ class Storm:
             pass
         wires = [Wire(self.server.url) for _ in range(4)]
         urls = [wire.with_options(connect_timeout="2", options=IDLE) for wire in wires]
-        jobs: list[Callable[[], None]] = []
-        for number in range(self.writers):
-            jobs.append(self._job(self._write, number, urls[number % len(urls)]))
-        for number in range(self.books):
-            jobs.append(self._job(self._converse, number, urls[number % len(urls)]))
+        work = [(self._write, number) for number in range(self.writers)]
+        work += [(self._converse, number) for number in range(self.books)]
+        jobs = [self._job(kind, number, urls[number % len(urls)]) for kind, number in work]
         threads = [threading.Thread(target=job, daemon=True) for job in jobs]
         over = threading.Event()
         weather = threading.Thread(target=self._weather, args=(wires, over), daemon=True)
@@ -81,10 +79,8 @@ class Storm:
         database = Database(self.server.shown)
         log = Log(database)
         found: dict[str, list[int]] = {}
-        events = 0
-        for event in log.read():
-            events += 1
-            assert event.position == events, "no gap"
+        for place, event in enumerate(log.read(), 1):
+            assert event.position == place, "no gap"
             if isinstance(event.body, MessageRecorded):
                 found.setdefault(f"{event.session}/{event.body.message}", []).append(event.position)
         assert found == {name: [position] for name, position in self.told.items()}, f"seed {self.seed}"
@@ -122,8 +118,8 @@ class Storm:
     def _converse(self, number: int, url: str) -> None:
         """A whole book: what is no append says that the server was lost, and is asked again."""
         settings = Settings(lock_timeout_seconds=120.0, curation_automatic=False)
-        options = {"database": url, "settings": settings, "automatic": False}
-        book = self._again(lambda: Minutebook.open(self.folder / f"w{number}", **options))
+        folder = self.folder / f"w{number}"
+        book = self._again(lambda: Minutebook.open(folder, database=url, settings=settings, automatic=False))
         name = f"book-{number}"
         session = self._again(lambda: book.session(name))
         run = self._again(session.run)

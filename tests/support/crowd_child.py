@@ -1,6 +1,6 @@
 """Processes of different kinds at work in one workspace; what was acknowledged stands in a file of each.
 
-``python crowd.py ROLE WORKSPACE NUMBER COUNT``: ``COUNT`` rounds, or until the file ``over`` stands beside the
+``python crowd_child.py ROLE WORKSPACE NUMBER COUNT``: ``COUNT`` rounds, or until the file ``over`` stands beside the
 workspace where it is 0.
 """
 
