@@ -27,7 +27,7 @@ class Found:
     version: str = ""
     connections: list[Measured] = field(default_factory=list)
     workspaces: list[tuple[int, Measured]] = field(default_factory=list)
-    mixed: tuple[int, dict[str, Any]] = (0, {})
+    databases: list[tuple[int, Measured]] = field(default_factory=list)
     vacuum: list[tuple[str, Measured, int, dict[str, Any]]] = field(default_factory=list)
     sizes: list[tuple[int, float, dict[str, Measured], dict[str, int], int]] = field(default_factory=list)
     sqlite: list[Measured] = field(default_factory=list)
@@ -54,6 +54,7 @@ def tables(found: Found) -> str:
         f"Python {'.'.join(platform.python_version_tuple()[:2])}: each figure over {found.seconds:g} seconds"
         + (f", the median of {found.rounds} rounds (lowest to highest in brackets)." if found.rounds > 1 else "."),
         *_connections(found),
+        *_databases(found),
         *_workspaces(found),
         *_sizes(found),
         *_vacuum(found),
@@ -123,6 +124,15 @@ def _workspaces(found: Found) -> Iterable[str]:
         ),
         rows,
     )  # fmt: skip
+
+
+def _databases(found: Found) -> Iterable[str]:
+    rows = [
+        (count, done.processes, _rate([done], "append"), _took([done], "append"), _share([done], "head"))
+        for count, done in found.databases
+    ]
+    yield "As many processes, spread over several databases of the same server; each has a head row of its own:"
+    yield _table(("databases", "processes", "`run.append`, a second", "p50 / p99 ms", "waits for a head row"), rows)
 
 
 def _sizes(found: Found) -> Iterable[str]:

@@ -55,9 +55,10 @@ class Plan:
     seconds: float = 8.0
     rounds: int = 2
     crowd: int = 8
+    databases: Sequence[int] = (1, 2, 4, 8)
 
 
-QUICK = Plan(connections=(1, 2), processes=(1, 2), sizes=(400,), seconds=0.5, rounds=1, crowd=2)
+QUICK = Plan(connections=(1, 2), processes=(1, 2), sizes=(400,), seconds=0.5, rounds=1, crowd=2, databases=(2,))
 
 
 @dataclass
@@ -103,14 +104,27 @@ class Store:
         settings = Settings(workspace_id=workspace, curation_automatic=False, lock_timeout_seconds=60.0)
         return Minutebook.open(self.folder / workspace, database=self.url, settings=settings, automatic=False)
 
-    def load(self, kind: str, processes: int, seconds: float, *, workspaces: int | None = None) -> Measured:
-        """Runs the load and gathers what it took; every process begins at the same moment."""
+    def load(
+        self,
+        kind: str,
+        processes: int,
+        seconds: float,
+        *,
+        workspaces: int | None = None,
+        others: Sequence[str] = (),
+    ) -> Measured:
+        """Runs the load and gathers what it took; every process begins at the same moment.
+
+        ``others``: URLs of more databases, over which the processes are spread.
+        """
+        urls = (self.url, *others)
         workers = []
         for number in range(processes):
             self.started += 1
             workspace = f"w{number % (workspaces or processes)}"
             job = {
-                "kind": kind, "url": self.url, "workspace": workspace, "folder": str(self.folder / workspace),
+                "kind": kind, "url": urls[number % len(urls)], "workspace": workspace,
+                "folder": str(self.folder / workspace),
                 "seconds": seconds, "seed": self.started, "calls": int(4_000 * seconds / processes) + 500,
             }  # fmt: skip
             workers.append(
@@ -285,7 +299,17 @@ def drive(plan: Plan, say_so: Any = print) -> figures.Found:
                 done = store.load("agent", plan.crowd, plan.seconds, workspaces=workspaces)
                 found.workspaces.append((workspaces, done))
                 say_so(figures.line(done, f"{workspaces} workspaces"))
-            found.mixed = (store.events(), store.vacuumed())
+        for count in plan.databases:
+            with store_on(server, "many_0") as store:
+                names = [f"many_{number}" for number in range(1, count)]
+                for name in names:
+                    server.run(f"CREATE DATABASE {name}")
+                others = [server.url.set(database=name).render_as_string(hide_password=False) for name in names]
+                done = store.load("append", plan.crowd, plan.seconds, others=others)
+                found.databases.append((count, done))
+                say_so(figures.line(done, f"{count} databases"))
+                for name in names:
+                    server.run(f"DROP DATABASE {name} WITH (FORCE)")
         for automatic in ("on", "off"):
             server.set(autovacuum=automatic)
             with store_on(server, f"vacuum_{automatic}") as store:
