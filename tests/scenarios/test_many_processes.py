@@ -31,7 +31,7 @@ def test_four_processes_that_append_compact_curate_and_ask_interrupt_no_live_run
     gather(root, {"talk": (1, 8)}, {"compact": 1, "curate": 1, "status": 1})
     counts = judge(root)
     assert (counts["messages"], counts["facts"]) == (16, 8)
-    assert notes(root, "status")
+    assert notes(root, "status", "head")
 
 
 @pytest.mark.slow
@@ -40,7 +40,7 @@ def test_eight_processes_that_talk_curate_follow_and_edit_lose_nothing(tmp_path:
     gather(root, {"talk": (3, 4), "edit": (1, 3)}, {"curate": 2, "follow": 1, "compact": 1})
     counts = judge(root)
     assert (counts["messages"], counts["facts"], counts["edits"]) == (24, 12, 3)
-    assert len(notes(root, "follow")) == 1
+    assert len(notes(root, "follow", "after")) == 1
 
 
 def at_once(work: Any, count: int) -> list[Any]:

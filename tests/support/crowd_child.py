@@ -26,13 +26,18 @@ class Place:
 
     def __init__(self, root: Path, role: str, number: int, count: int) -> None:
         self.root, self.role, self.number, self.count = root, role, number, count
+        self._ready = False
         self._notes = (root.parent / f"{role}-{number}.jsonl").open("a", buffering=1, encoding="utf-8")
 
     def note(self, **what: Any) -> None:
         self._notes.write(json.dumps(what) + "\n")
 
     def open(self, **options: Any) -> Minutebook:
-        return Minutebook.open(self.root, settings=SMALL, automatic=False, **options)
+        book = Minutebook.open(self.root, settings=SMALL, automatic=False, **options)
+        if not self._ready:
+            self._ready = True
+            self.note(ready=True)
+        return book
 
     def rounds(self) -> Iterator[int]:
         number = 0

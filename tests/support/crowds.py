@@ -21,13 +21,16 @@ PATIENCE_SECONDS = 600
 def gather(root: Path, counted: dict[str, tuple[int, int]], open_ended: dict[str, int], seconds: float = 0.0) -> None:
     """Runs so many processes of each role: ``counted`` for their rounds, ``open_ended`` until those are done.
 
-    With ``seconds`` all go on for so long. Fails with the words of a process that failed.
+    With ``seconds`` all go on for so long from when each has opened the book. Fails with the words of a process that failed.
     """
     root.parent.mkdir(parents=True, exist_ok=True)
     first = [start(root, role, number, rounds) for role, (many, rounds) in counted.items() for number in range(many)]
     others = [start(root, role, number, 0) for role, many in open_ended.items() for number in range(many)]
     try:
         if seconds:
+            until = time.monotonic() + PATIENCE_SECONDS
+            while len(notes(root, "*", "ready")) < len(others) and time.monotonic() < until:
+                time.sleep(0.2)
             time.sleep(seconds)
             (root.parent / "over").touch()
         wait(first)
@@ -49,9 +52,11 @@ def wait(processes: list[subprocess.Popen[str]]) -> None:
         assert process.returncode == 0, said[-3_000:]
 
 
-def notes(root: Path, role: str) -> list[dict[str, Any]]:
+def notes(root: Path, role: str, what: str) -> list[dict[str, Any]]:
+    """What the processes of a role noted that has the key ``what``."""
     files = sorted(root.parent.glob(f"{role}-*.jsonl"))
-    return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    found = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    return [note for note in found if what in note]
 
 
 def judge(root: Path) -> dict[str, int]:
@@ -59,13 +64,13 @@ def judge(root: Path) -> dict[str, int]:
     with Minutebook.open(root, automatic=False) as book:
         types = [event["type"] for event in book.log()]
         assert "RunInterrupted" not in types
-        told = [note for note in notes(root, "talk") if "id" in note]
+        told = notes(root, "talk", "id")
         found: dict[tuple[str, str], list[int]] = {}
         for session in sorted({note["session"] for note in told}):
             for message in book.session(session).messages():
                 found.setdefault((session, message["id"]), []).append(message["position"])
         assert found == {(note["session"], note["id"]): [note["position"]] for note in told}
-        for note in notes(root, "follow"):
+        for note in notes(root, "follow", "after"):
             assert note["after"] <= book.head
             # On a server positions count through all workspaces; this one is alone there.
             assert note["seen"] == note["after"]
@@ -73,8 +78,8 @@ def judge(root: Path) -> dict[str, int]:
             book.memory.sync()
         while book.curate().status == "committed":
             pass
-        facts = {note["fact"] for note in notes(root, "talk") if "fact" in note}
-        edits = {note["edit"] for note in notes(root, "edit") if "edit" in note}
+        facts = {note["fact"] for note in notes(root, "talk", "fact")}
+        edits = {note["edit"] for note in notes(root, "edit", "edit")}
         known = remembered(root)
         assert facts <= known, "a candidate that was admitted came into no revision"
         assert edits <= known, "what a person wrote is in no revision"
