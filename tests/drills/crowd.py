@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / ".package"), str(ROOT / "tests" / "support")]
 
 from crowds import gather, judge  # noqa: E402
-from own_server import own_server  # noqa: E402
+from own_server import end_tidily, own_server  # noqa: E402
 
 FOUR = {"talk": 1, "compact": 1, "curate": 1, "status": 1}
 EIGHT = {"talk": 3, "edit": 1, "curate": 2, "follow": 1, "status": 1}
@@ -38,4 +38,5 @@ def main(seconds: float) -> int:
 
 
 if __name__ == "__main__":
+    end_tidily()
     raise SystemExit(main(float(sys.argv[1]) if sys.argv[1:] else 60.0))

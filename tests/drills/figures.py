@@ -25,6 +25,8 @@ class Found:
     seconds: float
     rounds: int
     version: str = ""
+    idle: tuple[float, float] = (0.0, 0.0)
+    """Share of the machine's processors that nobody used, before the drill and after it."""
     connections: list[Measured] = field(default_factory=list)
     workspaces: list[tuple[int, Measured]] = field(default_factory=list)
     databases: list[tuple[int, Measured]] = field(default_factory=list)
@@ -52,7 +54,9 @@ def tables(found: Found) -> str:
         f"Measured on a machine of {os.cpu_count()} cores, which clients and server share, with PostgreSQL "
         f"{found.version} as it comes (`fsync` and `synchronous_commit` on), SQLite {sqlite3.sqlite_version} and "
         f"Python {'.'.join(platform.python_version_tuple()[:2])}: each figure over {found.seconds:g} seconds"
-        + (f", the median of {found.rounds} rounds (lowest to highest in brackets)." if found.rounds > 1 else "."),
+        + (f", the median of {found.rounds} rounds (lowest to highest in brackets)." if found.rounds > 1 else ".")
+        + f" Before the drill {found.idle[0]:.0%} of the processors were idle, after it {found.idle[1]:.0%}: what is less "
+        "than all was other work on the machine, and makes each figure worse.",
         *_connections(found),
         *_databases(found),
         *_workspaces(found),

@@ -32,7 +32,7 @@ sys.path[:0] = [str(ROOT / ".package"), str(ROOT / "tests" / "support"), str(HER
 import figures  # noqa: E402
 import psutil  # type: ignore[import-untyped]  # noqa: E402
 from load_worker import turn  # noqa: E402
-from own_server import OwnServer, own_server  # noqa: E402
+from own_server import OwnServer, end_tidily, own_server  # noqa: E402
 from sqlalchemy import create_engine  # noqa: E402
 
 from minutebook import Minutebook, Settings  # noqa: E402
@@ -125,7 +125,7 @@ class Store:
             job = {
                 "kind": kind, "url": urls[number % len(urls)], "workspace": workspace,
                 "folder": str(self.folder / workspace),
-                "seconds": seconds, "seed": self.started, "calls": int(4_000 * seconds / processes) + 500,
+                "seconds": seconds, "seed": self.started, "calls": int(3_000 * seconds / processes) + 500,
             }  # fmt: skip
             workers.append(
                 subprocess.Popen(
@@ -286,6 +286,7 @@ def store_on(server: OwnServer | None, name: str = "drill") -> Iterator[Store]:
 def drive(plan: Plan, say_so: Any = print) -> figures.Found:
     """The whole drill; the kinds by turns in each round, so that a noisy neighbour disturbs all alike."""
     found = figures.Found(plan.seconds, plan.rounds)
+    before = idle()
     with own_server() as server:
         found.version = str(server.run("SHOW server_version")[0][0]).split()[0]
         with store_on(server) as store:
@@ -336,10 +337,17 @@ def drive(plan: Plan, say_so: Any = print) -> figures.Found:
                     done = store.load(kind, count, plan.seconds)
                     found.sqlite.append(done)
                     say_so(figures.line(done, f"SQLite, round {round_ + 1}"))
+    found.idle = (before, idle())
     return found
 
 
+def idle() -> float:
+    """The share of the processors that nobody uses, over some seconds."""
+    return float(psutil.cpu_times_percent(interval=5.0).idle) / 100
+
+
 def main() -> int:
+    end_tidily()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small: to see that it runs; writes no page")
     parser.add_argument("--sizes", help="events of the stores, for instance 10000,100000")

@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / ".package"), str(ROOT / "tests" / "support")]
 
-from own_server import own_server  # noqa: E402
+from own_server import end_tidily, own_server  # noqa: E402
 from storms import Storm  # noqa: E402
 
 
@@ -35,5 +35,6 @@ def main(seeds: int, first: int) -> int:
 
 
 if __name__ == "__main__":
+    end_tidily()
     words = sys.argv[1:]
     raise SystemExit(main(int(words[0]) if words else 20, int(words[1]) if words[1:] else 1))
