@@ -55,8 +55,8 @@ def tables(found: Found) -> str:
         f"{found.version} as it comes (`fsync` and `synchronous_commit` on), SQLite {sqlite3.sqlite_version} and "
         f"Python {'.'.join(platform.python_version_tuple()[:2])}: each figure over {found.seconds:g} seconds"
         + (f", the median of {found.rounds} rounds (lowest to highest in brackets)." if found.rounds > 1 else ".")
-        + f" Before the drill {found.idle[0]:.0%} of the processors were idle, after it {found.idle[1]:.0%}: what is less "
-        "than all was other work on the machine, and makes each figure worse.",
+        + f" Before the drill {found.idle[0]:.0%} of the processors were idle, after it {found.idle[1]:.0%}: the rest "
+        "was other work on the machine, and makes each figure worse.",
         *_connections(found),
         *_databases(found),
         *_workspaces(found),

@@ -56,6 +56,7 @@ class Plan:
     rounds: int = 2
     crowd: int = 8
     databases: Sequence[int] = (1, 2, 4, 8)
+    vacuum: Sequence[str] = ("on", "off")
 
 
 QUICK = Plan(connections=(1, 2), processes=(1, 2), sizes=(400,), seconds=0.5, rounds=1, crowd=2, databases=(2,))
@@ -296,7 +297,7 @@ def drive(plan: Plan, say_so: Any = print) -> figures.Found:
                         done = store.load(kind, count, plan.seconds)
                         found.connections.append(done)
                         say_so(figures.line(done, f"round {round_ + 1}"))
-            for workspaces in (1, plan.crowd):
+            for workspaces in sorted({1, plan.crowd}):
                 done = store.load("agent", plan.crowd, plan.seconds, workspaces=workspaces)
                 found.workspaces.append((workspaces, done))
                 say_so(figures.line(done, f"{workspaces} workspaces"))
@@ -311,7 +312,7 @@ def drive(plan: Plan, say_so: Any = print) -> figures.Found:
                 say_so(figures.line(done, f"{count} databases"))
                 for name in names:
                     server.run(f"DROP DATABASE {name} WITH (FORCE)")
-        for automatic in ("on", "off"):
+        for automatic in plan.vacuum:
             server.set(autovacuum=automatic)
             with store_on(server, f"vacuum_{automatic}") as store:
                 for _ in range(max(2, plan.rounds)):

@@ -21,7 +21,7 @@ PATIENCE_SECONDS = 600
 def gather(root: Path, counted: dict[str, tuple[int, int]], open_ended: dict[str, int], seconds: float = 0.0) -> None:
     """Runs so many processes of each role: ``counted`` for their rounds, ``open_ended`` until those are done.
 
-    With ``seconds`` all go on for so long from when each has opened the book. Fails with the words of a process that failed.
+    With ``seconds`` all go on for so long from when each has opened the book. Fails with the words of one that failed.
     """
     root.parent.mkdir(parents=True, exist_ok=True)
     first = [start(root, role, number, rounds) for role, (many, rounds) in counted.items() for number in range(many)]
