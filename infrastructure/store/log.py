@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
@@ -30,6 +31,8 @@ from .rows import (
     sqlite_row,
 )
 from .schema import prepare
+
+T = TypeVar("T")
 
 Expectation = tuple[UUID, int]
 """A stream and the version that it must have for the append to go through."""
@@ -171,14 +174,13 @@ class Log:
         if connection is not None:
             row = connection.exec_driver_sql(statement).one()
         else:
-            with self.database.reading() as reading:
-                row = reading.exec_driver_sql(statement).one()
+            row = self._reading(lambda reading: reading.exec_driver_sql(statement).one())
         return Head(row[0], bytes(row[1]))
 
     def version(self, stream: UUID) -> int:
         """The version of a stream: 0 when it has no event."""
-        with self.database.reading() as connection:
-            return self._one(connection, "SELECT max(version) FROM events WHERE stream = ?", (self._key(stream),)) or 0
+        query = "SELECT max(version) FROM events WHERE stream = ?"
+        return self._reading(lambda connection: self._one(connection, query, (self._key(stream),))) or 0
 
     def stream(
         self,
@@ -197,8 +199,7 @@ class Log:
         tail += f" ORDER BY version {'DESC' if newest_first else 'ASC'}"
         if limit >= 0:
             tail, arguments = tail + " LIMIT ?", (*arguments, limit)
-        with self.database.reading() as connection:
-            return self._rows(connection, tail, arguments)
+        return self._reading(lambda connection: self._rows(connection, tail, arguments))
 
     def last(self, stream: UUID) -> LoggedEvent | None:
         """The newest event of a stream."""
@@ -209,8 +210,7 @@ class Log:
         """Events at the given positions."""
         wanted = sorted(set(positions))
         if connection is None:
-            with self.database.reading() as reading:
-                return self.at(wanted, reading)
+            return self._reading(lambda reading: self.at(wanted, reading))
         found: dict[int, LoggedEvent] = {}
         for start in range(0, len(wanted), 500):
             part = tuple(wanted[start : start + 500])
@@ -263,8 +263,7 @@ class Log:
         left = limit
         while left is None or left > 0:
             size = PAGE if left is None else min(PAGE, left)
-            with self.database.reading() as connection:
-                events = self.page(connection, after=after, limit=size, **filters)
+            events = self._reading(partial(self.page, after=after, limit=size, **filters))
             yield from events
             if len(events) < size:
                 return
@@ -274,14 +273,29 @@ class Log:
     def newest(self, *, before: int, page: int = PAGE, **filters: Any) -> Iterator[LoggedEvent]:
         """The same from the newest event back; whoever stops early has read no more than a page too many."""
         while True:
-            with self.database.reading() as connection:
-                events = self.page(connection, before=before, limit=page, newest_first=True, **filters)
+            events = self._reading(partial(self.page, before=before, limit=page, newest_first=True, **filters))
             yield from events
             if len(events) < page:
                 return
             before = events[-1].position
 
     # --- rows
+
+    def _reading(self, look: Callable[[Connection], T]) -> T:
+        """What ``look`` finds in a snapshot of its own; a writer waits for a server that went away, as an append does.
+
+        Who appends decides on what stands here: an append that goes through a restart must not fail for its look.
+        """
+
+        def once() -> T:
+            with self.database.reading() as connection:
+                return look(connection)
+
+        if self.database.sqlite or self.database.access != "write":
+            return once()
+        from .postgres import patiently
+
+        return patiently(self.database, once)
 
     def _rows(
         self, connection: Connection, tail: str, arguments: tuple[Any, ...], payloads: bool = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
@@ -15,14 +15,18 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from ...domain.chain import GENESIS, next_chain
 from ...domain.errors import StoreError, StreamConflict
 from .database import Database
-from .faults import guard
+from .faults import guard, of_driver, sqlstate
 from .mapper import EnvelopedEvent
 from .postgres_guards import APPEND, GUARDS, MOVED_ON
 from .rows import conflict, digest_of, overtaken
 from .schema import SCHEMA_VERSION, check_version, metadata
 
+T = TypeVar("T")
+
 _SCHEMA_LOCK = 0x6D626F6B_0001
 _UNIQUE_VIOLATION = "23505"
+_TAKEN_BACK = frozenset({"40001", "40P01"})
+"""A serialization failure, a deadlock."""
 _PAUSES = (0.02, 0.1, 0.3)
 """Seconds between tries to reach a server that went away."""
 
@@ -97,6 +101,9 @@ _CALL = """SELECT minutebook_append(
     %s::bigint[], %s::text[], %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[])"""
 
 
+_HINT = "SELECT pg_notify('minutebook', %s)"
+
+
 def append_postgres(
     database: Database,
     stored: Sequence[StoredEvent],
@@ -124,18 +131,41 @@ def append_postgres(
             conflict = error  # perhaps with ourselves: the server may still have been at it when we looked
             continue
         except StoreError as error:
-            if error.code != "store_unreachable":
-                raise
-            if time.monotonic() >= deadline:
-                raise StoreError(
-                    f"{error.message}; whether the last append was kept is open: the same again, under the same id, "
-                    "settles it, and nothing is stored twice",
-                    code=error.code,
-                ) from error
-            doubt = True
+            # A read-only server that was none before is one that another took over from.
+            moved = error.code == "store_read_only" and (doubt or database.written)
+            lost = error.code == "store_unreachable"
+            if time.monotonic() >= deadline or not (lost or moved or _undone(error)):
+                raise _in_doubt(error) if doubt or lost else error from error
+            doubt = doubt or lost
             time.sleep(next(pauses))
             continue
         raise conflict
+
+
+def patiently(database: Database, act: Callable[[], T]) -> T:
+    """Does what can be done again while the server is away, for as long as an append would try."""
+    deadline = time.monotonic() + database.lock_timeout
+    pauses = itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1]))
+    while True:
+        try:
+            return act()
+        except StoreError as error:
+            if error.code != "store_unreachable" or time.monotonic() >= deadline:
+                raise
+            time.sleep(next(pauses))
+
+
+def _undone(error: StoreError) -> bool:
+    """Whether the server took the transaction back by itself, in favour of another: said again, it may go through."""
+    return sqlstate(error.__cause__) in _TAKEN_BACK
+
+
+def _in_doubt(error: StoreError) -> StoreError:
+    return StoreError(
+        f"{error.message}; whether the last append was kept is open: the same again, under the same id, settles it, "
+        "and nothing is stored twice",
+        code=error.code,
+    )
 
 
 def _kept(database: Database, stored: Sequence[StoredEvent]) -> list[int]:
@@ -173,7 +203,9 @@ def _append(
         connection: Any = writer.connection.driver_connection
         try:
             if within is None:
-                return _positions(connection.execute(_CALL, arguments), stored)
+                positions = _positions(connection.execute(_CALL, arguments), stored)
+                _hint(connection, positions)
+                return positions
             connection.execute("BEGIN")
             try:
                 positions = _positions(connection.execute(_CALL, arguments), stored)
@@ -191,7 +223,22 @@ def _append(
                 case state if state == _UNIQUE_VIOLATION:
                     raise overtaken() from error
             raise
+        _hint(connection, positions)
         return positions
+
+
+def _hint(connection: Any, positions: list[int]) -> None:
+    """Tells who listens that there is something new: it may shorten a wait, and is never the truth.
+
+    In a transaction of its own, which writes nothing and so waits for no disk. What has been appended stays so,
+    whether anybody can be told or not.
+    """
+    if positions:
+        try:
+            connection.execute(_HINT, [str(positions[-1])], prepare=True)
+        except Exception as error:
+            if not of_driver(error):
+                raise
 
 
 def _positions(answer: Any, stored: Sequence[StoredEvent]) -> list[int]:

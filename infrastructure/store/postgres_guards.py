@@ -7,8 +7,9 @@ MOVED_ON = "MB001"
 
 # The chain is the one of domain/chain.py: sha256(previous, position as 8 bytes, digest). Locking the head row
 # orders the appends, so positions have no gaps and commit in order; a reader meets both or neither. Each
-# statement of the function sees what was committed before the lock came free (READ COMMITTED). The NOTIFY names
-# the new last position: a hint that may shorten a wait, never the truth.
+# statement of the function sees what was committed before the lock came free (READ COMMITTED). There is no NOTIFY in
+# it: a transaction that notifies holds a lock of the whole server until the disk has it, and so the appends to one
+# database waited for those to all others (measured).
 APPEND = """
 CREATE FUNCTION minutebook_append(
     expected_streams uuid[], expected_versions bigint[],
@@ -44,7 +45,6 @@ BEGIN
     FROM unnest(streams, versions, topics, schemas, workspaces, sessions, runs, actors, trusts, causations, times,
                 facts, payloads, salts, body_digests, links)
          WITH ORDINALITY AS u(st, ve, tp, sc, ws, se, ru, ac, tr, ca, ti, fa, pa, sa, bd, li, n);
-    PERFORM pg_notify('minutebook', (base + size)::text);
     RETURN base;
 END $$
 """

@@ -126,7 +126,7 @@ def _swap(engine: Projections, bound: Bound, worker: Worker, cursor: Cursor) -> 
 
 def _swapped(connection: Connection, bound: Bound, worker: Worker) -> bool:
     live = cursors.find(connection, bound.name, lock=True)
-    cursor = cursors.find(connection, worker.name, lock=True)
+    cursor = worker.cursor(connection, lock=True)
     if cursor is None:
         return False
     if cursor.halted:

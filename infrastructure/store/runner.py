@@ -28,8 +28,11 @@ from .worker import Clock, Fence, Overtaken, Worker
 __all__ = ["By", "Projections", "Status"]
 
 CANNOT_WRITE = frozenset(
-    {"store_locked", "store_read_only", "read_only", "store_unwritable", "store_forbidden", "disk_full"}
-)
+    {
+        "store_locked", "store_timeout", "store_read_only", "read_only", "store_unwritable", "store_forbidden",
+        "disk_full", "store_exhausted",
+    }
+)  # fmt: skip
 """A reader goes on without writing after these, and folds the tail in memory (M2)."""
 
 READER_SECONDS = 1.0
@@ -104,7 +107,12 @@ class Projections:
     def _open(self, bound: Bound, cursor: Cursor | None) -> None:
         if cursor is None:
             self._create(bound)
-        elif cursor.version != bound.version and not cursor.resting and self.near(bound.name, 0):
+        elif (
+            cursor.version != bound.version
+            and not cursor.resting
+            and self.near(bound.name, 0)
+            and self._outdated(bound)
+        ):
             self.rebuild(bound.name)
 
     def near(self, name: str, position: int | None = None) -> bool:
@@ -116,6 +124,12 @@ class Projections:
             cursor = cursors.find(connection, name)
             at = (cursor.position if cursor else 0) if position is None else position
             return not self._known(name).plug_in or self.log.head(connection).position - at <= CLOSE_LAG_MAX
+
+    def _outdated(self, bound: Bound) -> bool:
+        """Looked at again: of many processes that open an old store at once, one has made it new meanwhile."""
+        with self.database.reading() as connection:
+            cursor = cursors.find(connection, bound.name)
+        return cursor is not None and cursor.version != bound.version
 
     def _create(self, bound: Bound) -> None:
         with self.database.projecting() as connection:

@@ -33,12 +33,12 @@ Clock = Callable[[], datetime]
 Fence = Callable[[Connection], bool]
 """Whether whoever moves the cursor still may, asked inside of its transaction."""
 
-TRANSIENT = frozenset({"store_locked", "store_unreachable"})
+TRANSIENT = frozenset({"store_locked", "store_unreachable", "store_timeout"})
 """Worth another try: somebody else is at work."""
 
 ENVIRONMENT = TRANSIENT | {
     "disk_full", "store_io_error", "store_read_only", "read_only", "store_unwritable", "store_corrupt", "log_hole",
-    "store_forbidden", "store_login_refused", "store_unknown_database", "store_closed",
+    "store_forbidden", "store_login_refused", "store_unknown_database", "store_closed", "store_exhausted",
 }  # fmt: skip
 """The machine's fault, not the event's: raised to the caller, the projection is not halted for it."""
 
@@ -114,7 +114,7 @@ class Worker:
         held, since = 0.0, time.perf_counter()
         while True:
             with self.database.reading() as connection:
-                cursor = cursors.find(connection, self.name)
+                cursor = self.cursor(connection)
                 if cursor is None or cursor.halted or cursor.resting or cursor.version != self.bound.version:
                     return cursor
                 head = self.log.head(connection).position
@@ -154,6 +154,13 @@ class Worker:
                 progress(cursor.position, head)
             if cursor.halted:
                 return cursor
+
+    def cursor(self, connection: Connection, *, lock: bool = False) -> Cursor | None:
+        """The cursor that is ours to move; that of a later shadow is not, once another process has swapped ours in."""
+        found = cursors.find(connection, self.name, lock=lock)
+        if found is not None and self.name != self.bound.name and found.tables != self.bound.table_names:
+            return None
+        return found
 
     def _live(self, cursor: Cursor, patience: float | None) -> Cursor:
         if cursor.status != "building" or self.name != self.bound.name:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from chat_server import ChatServer
 from model_talk import KEY
-from own_server import OwnServer
+from own_server import OwnServer, own_server
 
 
 @pytest.fixture
@@ -37,11 +34,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., ChatServer]
 
 
 @pytest.fixture
-def own_server() -> Iterator[OwnServer]:
+def server() -> Iterator[OwnServer]:
     """A server that the test may stop and start."""
-    folder = Path(tempfile.mkdtemp(prefix="minutebook-pg-"))
-    folder.chmod(0o755)
-    server = OwnServer(folder)
-    yield server
-    server.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    with own_server() as made:
+        yield made

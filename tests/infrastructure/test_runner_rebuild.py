@@ -16,7 +16,9 @@ from minutebook.domain.catalogue import MessageRecorded
 from minutebook.domain.errors import MinutebookError, StoreError
 from minutebook.domain.events import LoggedEvent
 from minutebook.infrastructure.store import cursors
+from minutebook.infrastructure.store import rebuild as rebuilding
 from minutebook.infrastructure.store.database import Database
+from minutebook.infrastructure.store.feed import BATCH
 from minutebook.infrastructure.store.log import Log
 from minutebook.infrastructure.store.runner import Projections, Status
 from minutebook.infrastructure.store.worker import FIRST
@@ -230,6 +232,25 @@ def test_two_rebuilds_and_a_worker_at_once_end_in_one_sound_generation(log: Log,
     assert crews[0].verify("token_cost").ok
     assert tables(log) == {"token_cost", "token_cost_lines"}
     assert state(crews[0]).generation >= 2
+
+
+def test_a_rebuild_that_another_has_finished_leaves_the_next_one_alone(log: Log, message: MakeMessage) -> None:
+    """Given a rebuild whose shadow was swapped in by another process, when a third has begun, then it is not spoilt."""
+    log.append([message(number) for number in range(1, 3 * BATCH)])
+    slow, quick = (Projections(log, [TokenCost]) for _ in range(2))
+    slow.catch_up()
+
+    def overtaken(_name: str, _position: int, _head: int) -> None:
+        if state(quick).generation == 1:
+            quick.rebuild()
+            rebuilding._begin(quick, quick._known("token_cost"))
+
+    slow.rebuild("token_cost", progress=overtaken)
+    assert (state(slow).generation, state(slow).building) == (2, 0)
+    slow.rebuild()
+    assert (state(slow).generation, state(slow).status, state(slow).building) == (3, "live", None)
+    assert slow.verify("token_cost").ok
+    assert tables(log) == {"token_cost", "token_cost_lines"}
 
 
 @pytest.mark.slow

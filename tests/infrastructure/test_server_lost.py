@@ -177,9 +177,9 @@ def test_an_append_that_could_not_be_settled_says_how_it_can_be(wire: Wire, mess
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("on_postgres")
-def test_a_server_that_is_stopped_at_once_loses_and_doubles_nothing(tmp_path: Path, own_server: OwnServer) -> None:
+def test_a_server_that_is_stopped_at_once_loses_and_doubles_nothing(tmp_path: Path, server: OwnServer) -> None:
     """Given two immediate stops in the middle of appends, then all that was acknowledged is there, once, in order."""
-    url = own_server.url.render_as_string(hide_password=False)
+    url = server.shown
     told: list[int] = []
     failures: list[BaseException] = []
     stop = threading.Event()
@@ -200,9 +200,9 @@ def test_a_server_that_is_stopped_at_once_loses_and_doubles_nothing(tmp_path: Pa
         try:
             for _ in range(2):
                 wait_until(grown(told, failures))
-                own_server.stop_at_once()
+                server.stop_at_once()
                 time.sleep(0.3)
-                own_server.start()
+                server.start()
             wait_until(grown(told, failures))
         finally:
             stop.set()
@@ -216,19 +216,19 @@ def test_a_server_that_is_stopped_at_once_loses_and_doubles_nothing(tmp_path: Pa
 
 
 def test_a_server_that_stays_away_leaves_the_append_open_and_says_so(
-    tmp_path: Path, own_server: OwnServer, on_postgres: None
+    tmp_path: Path, server: OwnServer, on_postgres: None
 ) -> None:
-    url = own_server.url.render_as_string(hide_password=False)
+    url = server.shown
     settings = Settings(lock_timeout_seconds=0.2, curation_automatic=False)
     with Minutebook.open(tmp_path, database=url, settings=settings) as book:
         session = book.session("s")
         hello = {"role": "user", "content": "hello"}
         session.append(hello, id="first")
-        own_server.stop_at_once()
+        server.stop_at_once()
         with pytest.raises(StoreError) as caught:
             session.append(hello, id="second")
         assert caught.value.code == "store_unreachable"
-        own_server.start()
+        server.start()
         position = session.append(hello, id="second")
         assert session.append(hello, id="second") == position
         assert [message["id"] for message in session.messages()] == ["first", "second"]

@@ -113,16 +113,16 @@ def test_a_worker_whose_connections_are_cut_again_and_again_loses_nothing(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("on_postgres")
-def test_a_worker_outlives_the_restart_of_its_server(opened: Callable[..., Minutebook], own_server: OwnServer) -> None:
-    url = own_server.url.render_as_string(hide_password=False)
+def test_a_worker_outlives_the_restart_of_its_server(opened: Callable[..., Minutebook], server: OwnServer) -> None:
+    url = server.url.render_as_string(hide_password=False)
     other, outside = opened("other", url), Outside(url)
     worker = Background(opened("worker", url, lock_timeout_seconds=0.2, worker_lease_seconds=3.0))
     session = other.session("s")
     try:
         until(lambda: worker.heard("caught_up", projection="context"))
-        own_server.stop_at_once()
+        server.stop_at_once()
         until(lambda: worker.heard("waiting", error="store_unreachable"))
-        own_server.start()
+        server.start()
         until(lambda: worker.heard("back"))
         session.append(said(1))
         until(outside.at_head)
