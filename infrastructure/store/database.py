@@ -26,6 +26,7 @@ from ...domain.errors import StoreError
 from .address import database_url
 from .faults import guard, of_driver
 from .place import create_private, hold, holds_bytes, is_file, let_go, require_local
+from .version import APPLICATION_ID, check_version, peek
 
 Access = Literal["write", "look", "read_only"]
 """``write``: everything. ``look``: projections may advance, nothing else is written. ``read_only``: nothing is."""
@@ -39,13 +40,22 @@ _LIVE: weakref.WeakSet[Database] = weakref.WeakSet()
 class Database:
     """One database under one book: its URL, its engines and its writer connection."""
 
-    def __init__(self, url: str | Path, *, access: Access = "write", lock_timeout: float = 5.0) -> None:
+    def __init__(
+        self, url: str | Path | URL, *, access: Access = "write", lock_timeout: float = 5.0, as_is: bool = False
+    ) -> None:
+        """``as_is`` takes a store of whatever schema version, for what mends or moves it; nothing is made in it."""
+        self.as_is = as_is
         self.url = database_url(url)
         self.access: Access = access
         self.lock_timeout = lock_timeout
         self.sqlite = self.url.get_backend_name() == "sqlite"
         self.path = self._sqlite_path()
         self.absent = self.path is not None and not is_file(self.path)
+        if self.path is not None and not self.absent and not as_is:
+            # Before anything is written: opening alone may move a write-ahead log into its file.
+            found = peek(self.path)
+            if found is not None:
+                check_version(found)
         if self.path is not None and access == "write":
             require_local(self.path)
             create_private(self.path)
@@ -246,9 +256,6 @@ class Database:
             raise StoreError(
                 f"this SQLite does not take synchronous={synchronous}; use another build of SQLite", code="not_durable"
             )
-
-
-APPLICATION_ID = 0x6D626F6B  # "mbok": SQLite's application_id, so that a foreign file is known as such.
 
 
 def _refuse_foreign(connection: sqlite3.Connection) -> None:

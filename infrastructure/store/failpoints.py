@@ -69,6 +69,13 @@ POINTS: dict[str, str] = {
     "recover.committed": "M26 the revision is committed",
     "recover.displaced": "M24 displaced bytes are kept as a revision, their link still there",
     "recover.cleaned": "M26 recovery is done",
+    "upgrade.locked": "B02 the lock is held, the store not yet looked at",
+    "upgrade.backed_up": "B04 the backup is there and proved",
+    "upgrade.migrating": "B05 inside the transaction, nothing changed",
+    "upgrade.committing": "B05 all is changed, nothing committed",
+    "upgrade.committed": "B06 today's schema, not acknowledged",
+    "backup.appearing": "F36 the copy is whole and synced, and has no name",
+    "backup.appeared": "F36 the copy has its name, not acknowledged",
     "lock.wait": "F25 before the lock is tried",
 }
 """Every failpoint and the row of the fault matrix that it stands for; a test holds this list to the source."""

@@ -68,6 +68,16 @@ def load(log: Log, lines: Lines) -> Head:
     return wanted
 
 
+def check(lines: Lines) -> Head:
+    """Reads an export to its end and proves each line of it. Raises InputError as ``load``."""
+    reading = _Reading(lines, True)
+    wanted = reading.header()
+    for _ in reading.pages():
+        pass
+    reading.compare(wanted)
+    return wanted
+
+
 def _require_empty(connection: Any, sqlite: bool) -> None:
     statement = "SELECT last_id FROM log_head WHERE k = 1"
     head = connection.execute(statement if sqlite else f"{statement} FOR UPDATE").fetchone()[0]

@@ -20,9 +20,10 @@ from .faults import guard
 from .mapper import EnvelopedEvent
 from .postgres_guards import APPEND, GUARDS, MOVED_ON
 from .rows import conflict, digest_of, overtaken
-from .schema import SCHEMA_VERSION, check_version, metadata
+from .schema import metadata
+from .version import SCHEMA_VERSION, check_version
 
-_SCHEMA_LOCK = 0x6D626F6B_0001
+SCHEMA_LOCK = 0x6D626F6B_0001
 _UNIQUE_VIOLATION = "23505"
 _PAUSES = (0.02, 0.1, 0.3)
 """Seconds between tries to reach a server that went away."""
@@ -34,7 +35,7 @@ def prepare_postgres(database: Database) -> None:
     A reader creates nothing: it goes on with an empty book in memory, as it does where a file is absent.
     """
     with guard(), database.views.connect() as connection:
-        version = _version(connection)
+        version = schema_version(connection)
     if version is not None:
         check_version(version)
         return
@@ -42,16 +43,16 @@ def prepare_postgres(database: Database) -> None:
         database.become_empty()
         return
     with guard(), database.views.begin() as connection:
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_SCHEMA_LOCK,))
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
         # Another process may have been first while this one waited for the lock.
-        version = _version(connection)
+        version = schema_version(connection)
         if version is not None:
             check_version(version)
             return
         _create(connection)
 
 
-def _version(connection: Connection) -> int | None:
+def schema_version(connection: Connection) -> int | None:
     """The schema version; None where nothing of ours is. Raises StoreError ``not_a_book``."""
     found = connection.exec_driver_sql(
         "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
