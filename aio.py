@@ -269,6 +269,9 @@ class Minutebook:
     async def import_log(self, source: Any) -> Answer:
         return await _call(self._book.import_log, source)
 
+    async def backup(self, target: Any, *, all_workspaces: bool = False) -> Answer:
+        return await _call(self._book.backup, target, all_workspaces=all_workspaces)
+
     async def verify(self) -> Answer:
         return await _call(self._book.verify)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from ...domain.errors import InputError
 from ..settings import Settings
+from ..store.keeping import one_at_a_time
 from ..store.system import telling
-from ..work import upgrading
+from ..work import backing_up, file_back, restoring, upgrading
 from ..work.workspace import Workspace
 from .answers import Answer
 
@@ -60,3 +62,87 @@ class Upkeep:
                 timeout=effective.lock_timeout_seconds,
             )
         )
+
+    def backup(self: Any, target: str | Path, *, all_workspaces: bool = False) -> Answer:
+        """Writes a proved copy of this live store into one file: ``file``, ``format``, ``head``, ``chain``, ``bytes``.
+
+        SQLite: a database with every table and the memory file as it stands. PostgreSQL: the exported log, of all
+        workspaces only where ``all_workspaces`` says so. Keep ``head`` and ``chain`` elsewhere: they anchor the log.
+        Raises InputError ``file_exists``, ``bad_path``; StoreError ``backup_damaged``, ``disk_full``.
+        """
+        done: dict[str, Any] = backing_up.back_up(
+            self._runtime, self._publisher, Path(target), all_workspaces=all_workspaces
+        )
+        return Answer(done)
+
+    @classmethod
+    def restore(
+        cls: Any,
+        workspace: str | Path,
+        source: str | Path,
+        *,
+        database: str | None = None,
+        settings: Settings | None = None,
+        replace: bool = False,
+        all_workspaces: bool = False,
+    ) -> Answer:
+        """Puts a backup in the place of the store: ``head``, ``chain``, ``was``, ``kept``, ``memory_file``, ``ok``.
+
+        ``source`` is what ``backup`` or ``export --log`` wrote, on either database. It is proved first; what was there
+        is kept in ``.tinyagent/kept`` (on PostgreSQL in a schema of its own); MEMORY.md becomes what the restored log
+        says. Nobody else may have the store open. Raises InputError ``not_a_backup``; StoreError ``backup_damaged``,
+        ``schema_newer``, ``store_in_use``, and unless ``replace``: ``store_ahead``, ``store_differs``,
+        ``store_unreadable``.
+        """
+        root, place, effective = existing(workspace, settings)
+        where = place_of_book(root, database)
+        place.prepare()
+        with one_at_a_time(place.folder, effective.lock_timeout_seconds):
+            done = restoring.restore(
+                place,
+                where,
+                Path(source),
+                replace=replace,
+                all_workspaces=all_workspaces,
+                timeout=effective.lock_timeout_seconds,
+                workspace_id=lambda: _workspace_id(place, effective),
+            )
+            noted = done.notes.get("memory_file")
+            edited = noted if isinstance(noted, bytes) else None
+            with cls.open(root, database=database, settings=settings, automatic=False) as book:
+                file = file_back.bring_back_file(
+                    book._publisher, done.aside, noted if isinstance(noted, bytes) else None
+                )
+                report, rebuilt = _proved(book)
+                mine = book.settings.workspace_id
+        return Answer(
+            {
+                "head": done.head.position,
+                "chain": done.head.chain.hex(),
+                "was": None if done.was is None else done.was.position,
+                "schema": done.schema,
+                "kept": [*map(str, done.kept), *file["kept"]],
+                "memory_file": file["state"],
+                "workspace_id": mine,
+                "workspaces": done.workspaces,
+                "rebuilt": rebuilt,
+                "ok": report["ok"],
+                "checks": report["checks"],
+            }
+        )
+
+
+def _proved(book: Any) -> tuple[Any, list[str]]:
+    """What ``verify`` says; a projection that came damaged out of the backup is made again from the log first."""
+    report = book.verify()
+    wrong = [check["name"].removeprefix("projection ") for check in report["checks"] if not check["ok"]]
+    known = {row["name"] for row in book.projections.list()}
+    rebuilt = [name for name in wrong if name in known]
+    if rebuilt and report["checks"][0]["ok"]:
+        book.projections.rebuild(*rebuilt)
+        report = book.verify()
+    return report, rebuilt
+
+
+def _workspace_id(place: Workspace, settings: Settings) -> str:
+    return settings.workspace_id if "workspace_id" in settings.model_fields_set else place.own_id(make=False)

@@ -74,8 +74,18 @@ POINTS: dict[str, str] = {
     "upgrade.migrating": "B05 inside the transaction, nothing changed",
     "upgrade.committing": "B05 all is changed, nothing committed",
     "upgrade.committed": "B06 today's schema, not acknowledged",
+    "backup.copying": "F36 the name is free, nothing is copied",
+    "backup.copied": "F36 the copy is there, not yet proved",
     "backup.appearing": "F36 the copy is whole and synced, and has no name",
     "backup.appeared": "F36 the copy has its name, not acknowledged",
+    "restore.proved": "F36 the backup is copied and proved, the store not touched",
+    "restore.keeping": "F36 on a server: nothing is set aside yet",
+    "restore.kept": "F36 what is there is kept, and still there",
+    "restore.committing": "F36 all is replaced, nothing committed",
+    "restore.committed": "F36 the backup is the store, the memory file is of the old one",
+    "restore.replaced": "F36 the same, all locks let go",
+    "restore.file_kept": "F36 the memory file of the old store is kept, and still there",
+    "restore.file_gone": "F36 it is gone, the one of the new store not yet written",
     "lock.wait": "F25 before the lock is tried",
 }
 """Every failpoint and the row of the fault matrix that it stands for; a test holds this list to the source."""

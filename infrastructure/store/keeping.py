@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import sqlite3
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ...domain.errors import InputError, MinutebookError, StoreError
+from .alone import in_use
 from .database import Database
 from .failpoints import failpoint
 from .log import Head, Log
 from .system import telling
 from .verification import LogReport, verify_log
 
+_PAUSE_SECONDS = 0.05
 TEMPORARY = ".minutebook-"
 """What a copy is called until it is whole; one that is left over comes of a kill, and may go."""
 
@@ -121,6 +125,31 @@ def _damaged(path: Path, detail: str) -> StoreError:
 
 KEPT = "kept"
 """The folder in ``.tinyagent`` for copies of what was there before; a person removes them."""
+
+
+@contextmanager
+def one_at_a_time(folder: Path, timeout: float) -> Iterator[None]:
+    """Keeps other upgrades and restores of a workspace waiting: a lock on ``.tinyagent`` itself, which makes no file.
+
+    Not the lock of the memory file: what a restore does at its end takes that one. Raises StoreError ``store_in_use``.
+    """
+    if not folder.is_dir():
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError as error:
+                if time.monotonic() > deadline:
+                    raise in_use("another upgrade or restore") from error
+                time.sleep(_PAUSE_SECONDS)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def kept_folder(folder: Path) -> Path:

@@ -49,7 +49,7 @@ def prepare_postgres(database: Database) -> None:
         if version is not None:
             check_version(version)
             return
-        _create(connection)
+        create(connection)
 
 
 def schema_version(connection: Connection) -> int | None:
@@ -72,7 +72,8 @@ def schema_version(connection: Connection) -> int | None:
     return None
 
 
-def _create(connection: Connection) -> None:
+def create(connection: Connection) -> None:
+    """Tables, guards and the first head row, where nothing of ours is."""
     encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
     if encoding != "UTF8":
         raise StoreError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing, nullcontext
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from ..store.database import Database
 from ..store.export import exported
 from ..store.failpoints import failpoint
 from ..store.faults import guard
-from ..store.keeping import appearing, copy_pages, kept_folder, proved, refuse_taken
+from ..store.keeping import appearing, copy_pages, kept_folder, one_at_a_time, proved, refuse_taken
 from ..store.load import check
 from ..store.log import Head, Log
 from ..store.migrations import migrate_postgres, migrate_sqlite
@@ -40,7 +40,7 @@ def upgrade(
     address = database_url(url)
     if backup is not None:
         refuse_taken(backup)
-    with workspace.locked(timeout) if workspace.folder.is_dir() else nullcontext():
+    with one_at_a_time(workspace.folder, timeout):
         failpoint("upgrade.locked")
         if address.get_backend_name() == "sqlite":
             return _sqlite(workspace, address, backup, keep, timeout)
