@@ -228,6 +228,18 @@ class Minutebook:
     async def sessions(self) -> list[Answer]:
         return await _call(self._book.sessions)
 
+    @classmethod
+    async def upgrade(cls, workspace: Any = ".", **options: Any) -> Answer:
+        return await _call(core.Minutebook.upgrade, workspace, **options)
+
+    @classmethod
+    async def restore(cls, workspace: Any, source: Any, **options: Any) -> Answer:
+        return await _call(core.Minutebook.restore, workspace, source, **options)
+
+    @classmethod
+    async def doctor(cls, workspace: Any = ".", **options: Any) -> Answer:
+        return await _call(core.Minutebook.doctor, workspace, **options)
+
     async def import_transcript(self, source: Any, **options: Any) -> Answer:
         return await _call(self._book.import_transcript, source, **options)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...domain.errors import InputError
+from ...domain.errors import InputError, MinutebookError
 from ..settings import Settings
 from ..store.keeping import one_at_a_time
 from ..store.system import telling
-from ..work import backing_up, file_back, restoring, upgrading
+from ..work import backing_up, doctor, file_back, restoring, upgrading
 from ..work.workspace import Workspace
 from .answers import Answer
 
@@ -29,9 +30,13 @@ def existing(workspace: str | Path, settings: Settings | None) -> tuple[Path, Wo
     with telling(f"the workspace {root} cannot be looked at"):
         there = root.is_dir()
     if not there:
-        raise InputError(f"there is no folder {str(root)!r}; name one with --workspace", code="unknown_workspace")
+        raise _no_folder(root)
     effective = settings or Settings.load(root)
     return root, Workspace.of(root, effective), effective
+
+
+def _no_folder(root: Path) -> InputError:
+    return InputError(f"there is no folder {str(root)!r}; name one with --workspace", code="unknown_workspace")
 
 
 class Upkeep:
@@ -61,6 +66,31 @@ class Upkeep:
                 keep=keep,
                 timeout=effective.lock_timeout_seconds,
             )
+        )
+
+    @classmethod
+    def doctor(
+        cls: Any, workspace: str | Path = ".", *, database: str | None = None, settings: Settings | None = None
+    ) -> Answer:
+        """What is wrong with store or machine: ``ok``, ``findings`` (each ``code``, ``level``, ``text``, ``mend``).
+
+        It only looks. ``ok`` is false when the level of a finding is ``wrong``; ``risk`` and ``note`` are the others.
+        Raises InputError ``unknown_workspace``; all else that fails is a finding.
+        """
+        root = Path(workspace)
+        with telling(f"the workspace {root} cannot be looked at"):
+            there = root.is_dir()
+        if not there:
+            raise _no_folder(root)
+        found = list(dict.fromkeys(_found(cls, root, database, settings)))
+        found.sort(key=lambda each: ("wrong", "risk", "note").index(each.level))
+        return Answer(
+            {
+                "ok": all(each.level != "wrong" for each in found),
+                "findings": [
+                    {"code": each.code, "level": each.level, "text": each.text, "mend": each.mend} for each in found
+                ],
+            }
         )
 
     def backup(self: Any, target: str | Path, *, all_workspaces: bool = False) -> Answer:
@@ -110,9 +140,7 @@ class Upkeep:
             noted = done.notes.get("memory_file")
             edited = noted if isinstance(noted, bytes) else None
             with cls.open(root, database=database, settings=settings, automatic=False) as book:
-                file = file_back.bring_back_file(
-                    book._publisher, done.aside, noted if isinstance(noted, bytes) else None
-                )
+                file = file_back.bring_back_file(book._publisher, done.aside, edited)
                 report, rebuilt = _proved(book)
                 mine = book.settings.workspace_id
         return Answer(
@@ -130,6 +158,28 @@ class Upkeep:
                 "checks": report["checks"],
             }
         )
+
+
+def _found(cls: Any, root: Path, database: str | None, settings: Settings | None) -> Iterator[doctor.Finding]:
+    try:
+        effective = settings or Settings.load(root)
+    except InputError as error:
+        # The rest is looked at all the same, with what the settings are where nobody sets them.
+        yield doctor.finding("bad_setting", said=error.message)
+        effective = Settings()
+        settings = Settings(**effective.model_dump(exclude={"workspace_id"}))
+    where = place_of_book(root, database)
+    try:
+        yield from doctor.safely(doctor.surroundings(Workspace.of(root, effective), where))
+        with cls.open(root, database=database, settings=settings, read_only=True) as book:
+            if book._runtime.log.database.absent:
+                yield doctor.finding("no_store")
+                return
+            if not book._runtime.log.database.sqlite:
+                yield from doctor.safely(doctor.server(book._runtime.log.database))
+            yield from doctor.safely(doctor.store(book._runtime, book._publisher))
+    except MinutebookError as error:
+        yield doctor.finding("store_cannot_be_opened", error=error.code, said=error.message)
 
 
 def _proved(book: Any) -> tuple[Any, list[str]]:

@@ -13,7 +13,7 @@ from ...domain.errors import StoreError
 MOUNTS = Path("/proc/self/mountinfo")
 """What Linux says is mounted; where it is absent (macOS) nothing can be said about a file system."""
 
-_REMOTE = frozenset(
+REMOTE = frozenset(
     {
         *("nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "coda", "ceph", "lustre", "gpfs", "beegfs", "gfs2"),
         *("ocfs2", "glusterfs", "davfs", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.davfs2", "fuse.rclone"),
@@ -127,14 +127,18 @@ def holds_bytes(path: str) -> bool:
 # --- the file system
 
 
+def mounts() -> str:
+    """What the system says is mounted; empty where it says nothing."""
+    try:
+        return MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return ""
+
+
 def require_local(path: Path) -> None:
     """Raises StoreError ``not_durable`` for a database file on a network file system (F24)."""
-    try:
-        mounts = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError:
-        return
-    kind = file_system(mounts, Path(os.path.realpath(path)))
-    if kind in _REMOTE:
+    kind = file_system(mounts(), Path(os.path.realpath(path)))
+    if kind in REMOTE:
         raise StoreError(
             f"the database {path.name!r} would lie on a network file system ({kind}), where SQLite's WAL can be "
             "damaged by two machines; move the workspace to a local disk, name a local file with --database, or use "

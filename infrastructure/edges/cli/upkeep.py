@@ -9,6 +9,7 @@ import typer
 
 from ...book import Minutebook
 from .app import app, state
+from .output import counted
 
 
 @app.command("upgrade")
@@ -99,5 +100,26 @@ def restore(
         for check in done["checks"]:
             if not check["ok"]:
                 out.line(f"  NO  {check['name']}: {check['detail']}", "bold red")
+    if not done["ok"]:
+        raise typer.Exit(1)
+
+
+@app.command("doctor")
+def doctor() -> None:
+    """What is wrong with this store or this machine, each with the command that mends it; it only looks.
+
+    Exit status 1 when something is wrong; a risk or a note gives 0. 'verify' recomputes everything, this does not.
+    """
+    out = state.output
+    done = Minutebook.doctor(state.workspace, database=state.database)
+    if out.json:
+        out.document(done)
+    else:
+        for found in done["findings"]:
+            style = {"wrong": "bold red", "risk": "yellow"}.get(found["level"], "")
+            out.line(f"{found['level'].upper():<6}{found['code']}: {found['text']}", style)
+            out.line(f"      {found['mend']}", "dim")
+        wrong = sum(1 for found in done["findings"] if found["level"] == "wrong")
+        out.line(f"{counted(wrong, 'thing')} wrong." if wrong else "Nothing is wrong.", "bold")
     if not done["ok"]:
         raise typer.Exit(1)
