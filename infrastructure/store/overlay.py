@@ -15,7 +15,7 @@ from sqlalchemy.pool import StaticPool
 
 from ...domain.errors import StoreError
 from .binding import Bound, bind, create
-from .feed import Feed
+from .feed import Feed, readable
 from .log import Log
 
 COPY = 5_000
@@ -70,7 +70,7 @@ def fold(
         events = [event for event in batch.events if event.position not in without]
         try:
             if events:
-                copy.projection.apply(events, target)
+                copy.projection.apply(readable(events), target)
         except Exception as error:
             raise StoreError(
                 f"projection {copy.name!r} cannot be computed between positions {batch.start} and {batch.end}: "

@@ -12,6 +12,7 @@ from ...domain.events import Envelope
 from ...domain.streams import projection_stream
 from . import cursors
 from .binding import Bound
+from .feed import readable
 from .schema import cursors as cursors_table
 from .schema import parked
 
@@ -41,7 +42,7 @@ def retry(engine: Projections, bound: Bound) -> None:
             with engine.database.projecting() as connection:
                 taken = connection.execute(delete(parked).where(*here)).rowcount
                 if taken and position not in skipped:
-                    bound.projection.apply([events[position]], connection)
+                    bound.projection.apply(readable([events[position]]), connection)
         except Exception as error:
             # Whatever it is, it is said in the row, and the later events of the stream go on waiting.
             stuck.add(stream)

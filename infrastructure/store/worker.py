@@ -14,7 +14,7 @@ from . import cursors
 from .binding import Bound
 from .cursors import Cursor
 from .database import Database
-from .feed import BATCH, Batch, Feed
+from .feed import BATCH, Batch, Feed, readable
 from .log import Log
 from .mapper import timestamp
 from .schema import parked
@@ -113,7 +113,7 @@ class Worker:
             raise Overtaken
         events = self._unparked(connection, batch) if self.bound.projection.parks else batch.events
         if events:
-            self.bound.projection.apply(events, connection)
+            self.bound.projection.apply(readable(events), connection)
         return replace(cursor, position=batch.end, status=status, error=None, heartbeat=now)
 
     # --- poison
