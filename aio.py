@@ -171,6 +171,13 @@ class Session:
     async def recall(self, position: int | None = None, **options: Any) -> Answer:
         return await _call(self._session.recall, position, **options)
 
+    async def export(self, form: str = "original") -> AsyncIterator[bytes]:
+        """Every message, a page at a time in a worker thread."""
+        lines = await _call(self._session.export, form)
+        while page := await _call(_take, lines, 500):
+            for line in page:
+                yield line
+
     async def timeline(self, buckets: int = 50) -> list[Answer]:
         return await _call(self._session.timeline, buckets)
 
@@ -296,7 +303,7 @@ class Minutebook:
         await self.close()
 
 
-def _take(events: Iterator[Answer], count: int) -> list[Answer]:
+def _take(events: Iterator[T], count: int) -> list[T]:
     return [event for _, event in zip(range(count), events, strict=False)]
 
 
