@@ -96,24 +96,28 @@ def copy_pages(source: sqlite3.Connection, target: Path) -> None:
         copy.execute("PRAGMA journal_mode=DELETE")
 
 
-def proved(path: Path, *, guards: bool = True) -> tuple[LogReport, Head]:
-    """What a SQLite file of a book holds, every link, digest and page checked. Raises StoreError ``backup_damaged``."""
+def proved(path: Path, *, name: Path | None = None, guards: bool = True) -> tuple[LogReport, Head]:
+    """What a SQLite file of a book holds, every link, digest and page checked.
+
+    Raises StoreError ``backup_damaged``, which calls it ``name``.
+    """
     database = Database(path, access="read_only", as_is=True)
     try:
         log = Log(database)
         report = verify_log(log, guards=guards)
         if not report.ok:
-            raise _damaged(path, report.detail)
+            raise damaged(name or path, report.detail)
         return report, log.head()
     except MinutebookError as error:
         if error.code == "backup_damaged":
             raise
-        raise _damaged(path, error.message) from error
+        raise damaged(name or path, error.message) from error
     finally:
         database.close()
 
 
-def _damaged(path: Path, detail: str) -> StoreError:
+def damaged(path: Path, detail: str) -> StoreError:
+    """The refusal of a file that holds a book, and not whole."""
     return StoreError(
         f"{str(path)!r} is not what a backup must be: {detail}; take another one, and run 'minutebook verify' where it "
         "came from",

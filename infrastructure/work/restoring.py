@@ -25,7 +25,7 @@ from ..store.alone import alone, upkeep
 from ..store.database import Database
 from ..store.failpoints import failpoint
 from ..store.faults import guard
-from ..store.keeping import TEMPORARY, copy_pages, kept_folder, proved, sync
+from ..store.keeping import TEMPORARY, copy_pages, damaged, kept_folder, proved, sync
 from ..store.load import check, load
 from ..store.log import Head, Log
 from ..store.migrations import migrate_sqlite
@@ -140,20 +140,16 @@ def _prepared(
                 finally:
                     database.close()
         else:
-            schema = _copied(source, name)
-            notes = noted(name, source)
-        with guard(), closing(sqlite3.connect(name, isolation_level=None)) as connection:
-            if schema is not None and schema < SCHEMA_VERSION:
-                migrate_sqlite(connection, schema)
-            connection.execute(f"DROP TABLE IF EXISTS {NOTES}")
-        _, head = proved(name)
+            schema, notes = _copied(source, name)
+        _, head = proved(name, name=source)
         yield name, head, schema, notes
     finally:
         for end in ("", "-journal", "-wal", "-shm"):
             Path(f"{name}{end}").unlink(missing_ok=True)
 
 
-def _copied(source: Path, name: Path) -> int:
+def _copied(source: Path, name: Path) -> tuple[int, dict[str, str | bytes]]:
+    """Copies the pages of a backup and brings them to today's schema; returns the schema that it had, and its notes."""
     found = peek(source)
     if found is None:
         raise InputError(
@@ -163,10 +159,20 @@ def _copied(source: Path, name: Path) -> int:
         )
     if found > SCHEMA_VERSION:
         check_version(found)
-    proved(source, guards=found == SCHEMA_VERSION)
-    with guard(), closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-        copy_pages(connection, name)
-    return found
+    with guard():
+        try:
+            with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+                copy_pages(connection, name)
+            notes = noted(name, source)
+            with closing(sqlite3.connect(name, isolation_level=None)) as connection:
+                connection.execute(f"DROP TABLE IF EXISTS {NOTES}")
+                if found < SCHEMA_VERSION:
+                    migrate_sqlite(connection, found)
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError as error:
+            raise damaged(source, str(error)) from error
+    return found, notes
 
 
 # --- may it be replaced?
@@ -222,9 +228,15 @@ def _into_sqlite(url: URL, ready: Path, head: Head, aside: Path, replace: bool, 
                     if was is not None:
                         replaced = [Path(f"{aside}.db")]
                         _keep(connection, replaced[0])
-                    failpoint("restore.kept")
-                    # Through SQLite itself, as one transaction: readers and a kill see the old pages or the new.
-                    pages.backup(connection)
+                    try:
+                        failpoint("restore.kept")
+                        # Through SQLite itself, as one transaction: readers and a kill see the old pages or the new.
+                        pages.backup(connection)
+                    except BaseException:
+                        # What stands there still does; a copy of it would only take the room that may be missing.
+                        for copy in replaced:
+                            copy.unlink(missing_ok=True)
+                        raise
                 failpoint("restore.committed")
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

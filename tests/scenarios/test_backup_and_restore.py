@@ -476,6 +476,26 @@ def test_killed_at_any_step_the_store_is_the_old_or_the_restored_one(
     assert past.content(story.root) == backed_up
 
 
+@pytest.mark.parametrize("step", ["restore.proved", "restore.keeping", "restore.kept", "restore.committing"])
+def test_a_restore_that_fails_leaves_the_store_and_nothing_else(
+    story: Any, command: Command, tmp_path: Path, step: str
+) -> None:
+    """As on a disk that is full; tried on one, at every size from too small to large enough."""
+    saved = tmp_path / "saved"
+    assert command("backup", saved).code == 0
+    with Minutebook.open(story.root, automatic=False) as book:
+        book.session("later").append({"role": "user", "content": "later"})
+    before, memory = past.content(story.root), memory_file(story.root).read_bytes()
+    with armed(step, "raise(ENOSPC)"):
+        done = command("restore", "--from", saved, "--replace", "--json")
+    if done.code == 0:
+        return  # a step of the other database
+    assert done.refusal["error"] == "disk_full"
+    assert (past.content(story.root), memory_file(story.root).read_bytes()) == (before, memory)
+    assert (kept(story.root), unfinished(story.root)) == ([], [])
+    assert command("verify").code == 0
+
+
 @pytest.mark.sqlite_only("about the bytes of a SQLite file")
 @pytest.mark.parametrize("step", ["restore.kept", "restore.committing", "restore.committed"])
 def test_killed_over_a_broken_file_the_next_restore_ends_it(
