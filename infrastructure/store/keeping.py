@@ -160,7 +160,8 @@ def kept_folder(folder: Path) -> Path:
     """Makes ``.tinyagent/kept`` (0700), which no version control takes in, and returns it."""
     place = folder / KEPT
     with telling(f"the folder {str(place)!r} cannot be made"):
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)  # parents made by the way would be open to all
+        place.mkdir(mode=0o700, exist_ok=True)
         ignore = place / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")

@@ -195,6 +195,19 @@ def test_the_backup_goes_where_it_is_told_and_never_over_a_file(old: Path, comma
 
 
 @pytest.mark.parametrize("old", WHOLE[:1], indirect=True)
+def test_a_folder_that_is_made_for_the_backup_is_private(
+    old: Path, command: Command, tmp_path: Path, where: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    database = ["--database", f"sqlite:///{old}/.tinyagent/minutebook.db"] if where == "sqlite" else []
+    done = command("upgrade", *database, "--json", workspace=elsewhere).answer
+    assert Path(done["backup"]).parent == elsewhere / ".tinyagent" / "kept"
+    for place in (elsewhere / ".tinyagent", elsewhere / ".tinyagent" / "kept"):
+        assert place.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("old", WHOLE[:1], indirect=True)
 def test_no_backup_is_made_where_one_says_so(old: Path, command: Command) -> None:
     done = command("upgrade", "--no-backup", "--json").answer
     assert (done["changed"], done["backup"]) == (True, None)
