@@ -173,6 +173,13 @@ class Session:
     async def recall(self, position: int | None = None, **options: Any) -> Answer:
         return await _call(self._session.recall, position, **options)
 
+    async def export(self, form: str = "original") -> AsyncIterator[bytes]:
+        """Every message, a page at a time in a worker thread."""
+        lines = await _call(self._session.export, form)
+        while page := await _call(_take, lines, 500):
+            for line in page:
+                yield line
+
     async def timeline(self, buckets: int = 50) -> list[Answer]:
         return await _call(self._session.timeline, buckets)
 
@@ -253,6 +260,18 @@ class Minutebook:
     async def sessions(self) -> list[Answer]:
         return await _call(self._book.sessions)
 
+    @classmethod
+    async def upgrade(cls, workspace: Any = ".", **options: Any) -> Answer:
+        return await _call(core.Minutebook.upgrade, workspace, **options)
+
+    @classmethod
+    async def restore(cls, workspace: Any, source: Any, **options: Any) -> Answer:
+        return await _call(core.Minutebook.restore, workspace, source, **options)
+
+    @classmethod
+    async def doctor(cls, workspace: Any = ".", **options: Any) -> Answer:
+        return await _call(core.Minutebook.doctor, workspace, **options)
+
     async def import_transcript(self, source: Any, **options: Any) -> Answer:
         return await _call(self._book.import_transcript, source, **options)
 
@@ -294,6 +313,9 @@ class Minutebook:
     async def import_log(self, source: Any) -> Answer:
         return await _call(self._book.import_log, source)
 
+    async def backup(self, target: Any, *, all_workspaces: bool = False) -> Answer:
+        return await _call(self._book.backup, target, all_workspaces=all_workspaces)
+
     async def verify(self) -> Answer:
         return await _call(self._book.verify)
 
@@ -306,7 +328,7 @@ class Minutebook:
         await self.close()
 
 
-def _take(events: Iterator[Answer], count: int) -> list[Answer]:
+def _take(events: Iterator[T], count: int) -> list[T]:
     return [event for _, event in zip(range(count), events, strict=False)]
 
 

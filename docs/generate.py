@@ -21,13 +21,14 @@ for place in (DOCS.parent / ".package", DOCS):
     if place.is_dir() and str(place) not in sys.path:
         sys.path.insert(0, str(place))
 
-from printing import cli, errors, events, failures, settings, tables  # noqa: E402
+from printing import cli, errors, events, failures, findings, settings, tables  # noqa: E402
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli.page,
     "settings.md": settings.page,
     "events.md": events.page,
     "errors.md": errors.page,
+    "findings.md": findings.page,
     "tables.md": tables.page,
 }
 EXPLAINED: Mapping[str, Callable[[], str]] = {"public-failures.md": failures.page}

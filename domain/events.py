@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 
 from .errors import StoreError
@@ -132,7 +132,8 @@ class LoggedEvent:
 
     ``position`` counts from 1 without gaps, in commit order. ``facts`` and ``payload`` are the stored JSON
     bytes. ``erased`` is true when a payload was there and is gone (E8). ``body`` is the typed event; a topic
-    or version that this code does not know has none (``known`` is false) and a projection passes it by (E7).
+    or version that this code does not know has none (``known`` is false). A projection passes an unknown topic by, and
+    halts at a ``newer`` version of one that it wants (E7).
     Treat it as frozen: it is a plain slotted class because a page of thousands is made at a time, and a
     frozen dataclass with its UUID and datetime cost three times the read itself (measured).
     """
@@ -275,6 +276,12 @@ class LoggedEvent:
         return self.body.model_dump(mode="json")
 
     @property
+    def newer(self) -> bool:
+        """Whether this code knows the topic and not this version of it: more than can be passed by (E7)."""
+        cls = TOPICS.get(self.topic)
+        return cls is not None and self.schema > cls.class_version
+
+    @property
     def body(self) -> Event:
         """The typed event. Raises StoreError ``unknown_event`` or ``event_unreadable``."""
         if self._body is None:
@@ -312,8 +319,16 @@ def parse(topic: str, schema: int, facts: bytes, name: str, **details: JSON) -> 
 
 def _unreadable(topic: str, name: str, error: Exception, **details: JSON) -> StoreError:
     return StoreError(
-        f"{name} ({topic}) cannot be read: {str(error).splitlines()[0]}; "
-        "run 'minutebook verify' to see whether the log is damaged",
+        f"{name} ({topic}) cannot be read: {_said(error)}; run 'minutebook verify' to see whether the log is damaged",
         code="event_unreadable",
         **details,
     )
+
+
+def _said(error: Exception) -> str:
+    """What is wrong in one line, with the name of the field."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        return f"{place}: {first['msg']}" if place else first["msg"]
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -22,7 +22,7 @@ from .catalogue import (
     RevisionPrepared,
     Usage,
 )
-from .events import LoggedEvent
+from .events import TOPICS, LoggedEvent
 from .message import Trust
 
 _NO_USAGE = Usage()
@@ -110,9 +110,12 @@ class Draft:
 
 
 def evolve(document: MemoryDocument, event: LoggedEvent) -> MemoryDocument:
-    """The document after one more event of its stream; unknown events only move the version (E7)."""
+    """The document after one more event of its stream; events of unknown types only move the version.
+
+    Raises StoreError ``unknown_event`` at a newer version of a known one: the document would not be what it is (E7).
+    """
     document = replace(document, version=event.version)
-    if not event.known:
+    if event.topic not in TOPICS:
         return document
     match event.body:
         case RevisionPrepared() as body:

@@ -10,7 +10,7 @@ from sqlalchemy import MetaData, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from minutebook.infrastructure.book.catalogue import BUILT_IN
-from minutebook.infrastructure.store import schema
+from minutebook.infrastructure.store import schema, version
 
 from .markdown import HEADER, prose, table
 
@@ -29,7 +29,7 @@ def page() -> str:
     """The page."""
     out = [
         HEADER + "# Tables\n\n",
-        INTRO.replace("VERSION", str(schema.SCHEMA_VERSION)),
+        INTRO.replace("VERSION", str(version.SCHEMA_VERSION)),
     ]
     notes = _notes()
     out += [_table(each, notes.get(each.name, "")) for each in schema.metadata.tables.values()]

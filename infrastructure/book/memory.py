@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...domain.message import JSON
-from ..work import intake, moments, proposals, remembering
+from ..work import intake, moments, proposals, remembering, telling
 from ..work.moments import Moment
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime
@@ -53,6 +53,13 @@ class Memory:
         """Where each entry came from: ``entry``, ``text``, ``revision``, ``operation``, ``run``, ``messages``,
         ``actor``; ``checks`` that it passed then, ``overrides`` of findings that a person let pass."""
         return [Answer(row) for row in remembering.blame(self._runtime, self._publisher, revision)]
+
+    def export(self, form: str = telling.MEMORY_FORMS[0]) -> bytes:
+        """The current revision: ``text``, the bytes that MEMORY.md must have, or ``json``, as ``blame`` tells it.
+
+        Raises InputError ``unknown_form``, MemoryFault ``revision_erased``.
+        """
+        return telling.memory_bytes(self._publisher.document().current, list(self.blame()), form)
 
     def propose(self, operation: JSON) -> Answer:
         """A person's own proposal: a run of one operation (D3). Answers ``candidate`` and ``status``."""

@@ -36,12 +36,10 @@ from .memory import Memory
 from .projections import ProjectionsFace
 from .run import Run
 from .session import Session
-
-DATABASE = Path(".tinyagent") / "minutebook.db"
-DATABASE_VARIABLE = "MINUTEBOOK_DATABASE"
+from .upkeep import Upkeep, place_of_book
 
 
-class Minutebook:
+class Minutebook(Upkeep):
     """The minutes of one workspace: its log, its sessions, its memory. Made by ``open``."""
 
     def __init__(
@@ -90,7 +88,7 @@ class Minutebook:
         ``read_only=True`` looks without recovering, freezing, interrupting or writing anything. ``access="look"``
         does the same but may bring projections up to date. ``automatic=False`` starts no curation in the background.
         Raises InputError (``bad_database_url``, ``driver_missing``, ``extra_missing`` and others), StoreError
-        ``not_a_book``, ``schema_newer``, ``store_locked``, ``store_corrupt``, ``store_unreachable``.
+        ``not_a_book``, ``schema_newer``, ``schema_older``, ``store_locked``, ``store_corrupt``, ``store_unreachable``.
         """
         _usable(summarizer, "summarizer", "summarize")
         _usable(curator, "curator", "curate")
@@ -107,10 +105,10 @@ class Minutebook:
             with telling(f"the workspace {root} cannot be made"):
                 root.mkdir(parents=True, exist_ok=True)
             place.prepare()
-        place_of_book = database or os.environ.get(DATABASE_VARIABLE) or root.absolute() / DATABASE
-        if access == "look" and isinstance(place_of_book, Path) and not _writable(place_of_book):
+        where = place_of_book(root, database)
+        if access == "look" and isinstance(where, Path) and not _writable(where):
             access = "read_only"
-        store = Database(place_of_book, access=access, lock_timeout=effective.lock_timeout_seconds)
+        store = Database(where, access=access, lock_timeout=effective.lock_timeout_seconds)
         if not store.sqlite and "workspace_id" not in effective.model_fields_set:
             # A server is shared: folders that name no id must not meet in it (D17).
             effective = effective.model_copy(update={"workspace_id": place.own_id(make=access == "write")})

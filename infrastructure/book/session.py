@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from ...domain.errors import CompactionNeeded, ContextWindowExceeded
@@ -10,7 +10,7 @@ from ...domain.message import JSON
 from ...domain.recall_tool import CHARS_DEFAULT, parse_recall
 from ...domain.usage import usage_of
 from ...domain.whole_numbers import whole_number
-from ..work import blaming, conversation, looking, moments
+from ..work import blaming, conversation, looking, moments, telling
 from ..work.backtest import backtest
 from ..work.compressor import Compressor
 from ..work.conversation import RunRef
@@ -195,6 +195,11 @@ class Session:
             "offset": offset, "limit": limit,
         }  # fmt: skip
         return Answer(recall_in_session(self._runtime, self.id, parse_recall(named)))
+
+    def export(self, form: str = telling.FORMS[0]) -> Iterator[bytes]:
+        """Every message, one JSON value a line: ``original``, ``neutral``, ``openai``, ``openai-responses``,
+        ``anthropic``; or ``markdown``. Raises InputError ``unknown_form``."""
+        return telling.session_lines(self._runtime, self.id, form)
 
     def timeline(self, buckets: int = 50) -> list[Answer]:
         """Tokens, compactions, runs and memory revisions over the positions of the session, in ``buckets`` steps."""

@@ -15,7 +15,7 @@ _PSYCOPG = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 """Hosters write the first, older versions of SQLAlchemy mean another driver by the second."""
 
 
-def database_url(value: str | Path) -> URL:
+def database_url(value: str | Path | URL) -> URL:
     """The URL of a database. Raises InputError ``bad_database_url``, which does not repeat what was given."""
     if isinstance(value, Path):
         return URL.create("sqlite", database=str(value))

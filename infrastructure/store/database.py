@@ -25,7 +25,8 @@ from sqlalchemy.pool import QueuePool
 from ...domain.errors import StoreError
 from .address import database_url
 from .faults import guard, of_driver, sqlstate
-from .place import create_private, holds_bytes, is_file, require_local
+from .place import create_private, hold, holds_bytes, is_file, let_go, require_local
+from .version import APPLICATION_ID, check_version, peek
 
 Access = Literal["write", "look", "read_only"]
 """``write``: everything. ``look``: projections may advance and leave checkpoints. ``read_only``: nothing is written."""
@@ -44,7 +45,11 @@ _LIVE: weakref.WeakSet[Database] = weakref.WeakSet()
 class Database:
     """One database under one book: its URL, its engines and its writer connection."""
 
-    def __init__(self, url: str | Path, *, access: Access = "write", lock_timeout: float = 5.0) -> None:
+    def __init__(
+        self, url: str | Path | URL, *, access: Access = "write", lock_timeout: float = 5.0, as_is: bool = False
+    ) -> None:
+        """``as_is`` takes a store of whatever schema version, for what mends or moves it; nothing is made in it."""
+        self.as_is = as_is
         self.url = database_url(url)
         self.access: Access = access
         self.lock_timeout = lock_timeout
@@ -52,9 +57,15 @@ class Database:
         self.sqlite = self.url.get_backend_name() == "sqlite"
         self.path = self._sqlite_path()
         self.absent = self.path is not None and not is_file(self.path)
+        if self.path is not None and not self.absent and not as_is:
+            # Before anything is written: opening alone may move a write-ahead log into its file.
+            found = peek(self.path)
+            if found is not None:
+                check_version(found)
         if self.path is not None and access == "write":
             require_local(self.path)
             create_private(self.path)
+        self._file = None if self.path is None else hold(self.path)
         self._lock = threading.RLock()
         self._closed = False
         self._writer: Connection | None = None
@@ -201,6 +212,9 @@ class Database:
             self.views.pool.dispose()
             if self._anchor is not None:
                 self._anchor.close()
+            if self._file is not None:
+                let_go(self._file)
+                self._file = None
         _LIVE.discard(self)
 
     def become_empty(self) -> None:
@@ -280,9 +294,6 @@ class Database:
             raise StoreError(
                 f"this SQLite does not take synchronous={synchronous}; use another build of SQLite", code="not_durable"
             )
-
-
-APPLICATION_ID = 0x6D626F6B  # "mbok": SQLite's application_id, so that a foreign file is known as such.
 
 
 def _refuse_foreign(connection: sqlite3.Connection) -> None:

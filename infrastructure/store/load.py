@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn, Protocol
 from uuid import UUID
 
@@ -66,6 +67,36 @@ def load(log: Log, lines: Lines) -> Head:
     if database.sqlite:
         log.scrub()  # The whole log went through the write-ahead log, which would stay as long as that.
     return wanted
+
+
+def check(lines: Lines) -> Head:
+    """Reads an export to its end and proves each line of it. Raises InputError as ``load``."""
+    reading = _Reading(lines, True)
+    wanted = reading.header()
+    for _ in reading.pages():
+        pass
+    reading.compare(wanted)
+    return wanted
+
+
+def head_of(path: Path) -> Head:
+    """The head that the first line of an export names."""
+    with path.open("rb") as lines:
+        return _Reading(lines, True).header()
+
+
+def fill_postgres(connection: Connection, path: Path) -> None:
+    """Fills a fresh store in the transaction that is open. Raises as ``load``."""
+    with path.open("rb") as lines:
+        reading = _Reading(lines, False)
+        wanted = reading.header()
+        raw: Any = connection.connection.driver_connection
+        for page in reading.pages():
+            with _proving():
+                _insert_postgres(raw, page)
+        reading.compare(wanted)
+        _name_erased(raw, reading.erased, False)
+        _check_streams(connection)
 
 
 def _require_empty(connection: Any, sqlite: bool) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy.schema import CreateTable
 from ...domain.errors import StoreError
 from ...projections.projection import NotInBulk
 from .binding import Bound, bind, create
-from .feed import STRETCH, Batch, Feed
+from .feed import STRETCH, Batch, Feed, readable
 from .log import Log
 from .schema import events as events_table
 
@@ -119,7 +119,7 @@ def fold(
             if not batch.bulk:
                 events = [event for event in batch.events if event.position not in without]
                 if events:
-                    copy.apply(events, target)
+                    copy.apply(readable(events), target)
             elif not _in_bulk(copy, batch, target):
                 feed.single_upto = batch.end
                 continue

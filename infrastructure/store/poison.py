@@ -12,6 +12,7 @@ from ...domain.events import Envelope
 from ...domain.streams import projection_stream
 from . import bounded, cursors
 from .binding import Bound
+from .feed import readable
 from .lifecycle import By
 from .schema import parked
 from .worker import ENVIRONMENT, said
@@ -70,7 +71,7 @@ def _unpark(engine: Projections, bound: Bound, position: int) -> None:
                 code="log_hole",
                 position=position,
             )
-        bounded.apply(bound, [event], connection, engine.seconds_max)
+        bounded.apply(bound, readable([event]), connection, engine.seconds_max)
 
 
 def _row(bound: Bound, position: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:

@@ -19,11 +19,12 @@ from .faults import guard, of_driver, sqlstate
 from .mapper import EnvelopedEvent
 from .postgres_guards import APPEND, GUARDS, MOVED_ON
 from .rows import conflict, digest_of, overtaken
-from .schema import SCHEMA_VERSION, check_version, metadata
+from .schema import metadata
+from .version import SCHEMA_VERSION, check_version
 
 T = TypeVar("T")
 
-_SCHEMA_LOCK = 0x6D626F6B_0001
+SCHEMA_LOCK = 0x6D626F6B_0001
 _UNIQUE_VIOLATION = "23505"
 _TAKEN_BACK = frozenset({"40001", "40P01"})
 """A serialization failure, a deadlock."""
@@ -37,7 +38,7 @@ def prepare_postgres(database: Database) -> None:
     A reader creates nothing: it goes on with an empty book in memory, as it does where a file is absent.
     """
     with guard(), database.views.connect() as connection:
-        version = _version(connection)
+        version = schema_version(connection)
     if version is not None:
         check_version(version)
         return
@@ -45,16 +46,16 @@ def prepare_postgres(database: Database) -> None:
         database.become_empty()
         return
     with guard(), database.views.begin() as connection:
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_SCHEMA_LOCK,))
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
         # Another process may have been first while this one waited for the lock.
-        version = _version(connection)
+        version = schema_version(connection)
         if version is not None:
             check_version(version)
             return
-        _create(connection)
+        create(connection)
 
 
-def _version(connection: Connection) -> int | None:
+def schema_version(connection: Connection) -> int | None:
     """The schema version; None where nothing of ours is. Raises StoreError ``not_a_book``."""
     found = connection.exec_driver_sql(
         "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
@@ -74,7 +75,8 @@ def _version(connection: Connection) -> int | None:
     return None
 
 
-def _create(connection: Connection) -> None:
+def create(connection: Connection) -> None:
+    """Tables, guards and the first head row, where nothing of ours is."""
     encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
     if encoding != "UTF8":
         raise StoreError(

@@ -20,10 +20,9 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from ...domain.chain import GENESIS
 from ...domain.errors import StoreError
-from .database import APPLICATION_ID, Database
+from .database import Database
 from .faults import guard
-
-SCHEMA_VERSION = 1
+from .version import APPLICATION_ID, SCHEMA_VERSION, check_version
 
 _big = BigInteger().with_variant(Integer(), "sqlite")
 _uuid = LargeBinary(16).with_variant(Uuid(as_uuid=True), "postgresql")
@@ -162,8 +161,11 @@ _SQLITE_GUARDS = (
 def prepare(database: Database) -> None:
     """Creates the schema where there is none, checks it where there is one.
 
-    Raises StoreError ``schema_newer`` (written by a newer minutebook; left untouched) or ``not_a_book``.
+    Raises StoreError ``schema_newer`` (written by a newer minutebook), ``schema_older`` (``migrations``) or
+    ``not_a_book``; then the store was left untouched.
     """
+    if database.as_is:
+        return
     if database.sqlite:
         _prepare_sqlite(database)
     else:
@@ -174,23 +176,17 @@ def prepare(database: Database) -> None:
             _prepare_sqlite(database)
 
 
-def check_version(found: int) -> None:
-    if found > SCHEMA_VERSION:
-        raise StoreError(
-            f"this store has schema version {found} and was written by a newer minutebook (this one knows "
-            f"{SCHEMA_VERSION}); upgrade minutebook; the store was left untouched",
-            code="schema_newer",
-            found=found,
-            known=SCHEMA_VERSION,
-        )
-
-
 def sqlite_statements() -> list[str]:
     """What makes the schema on SQLite: tables, indexes, guards."""
     tables = [table for table in metadata.sorted_tables if table is not store_schema]
     indexes = sorted((index for table in tables for index in table.indexes), key=lambda index: str(index.name))
     made: list[CreateTable | CreateIndex] = [*map(CreateTable, tables), *map(CreateIndex, indexes)]
     return [*(str(element.compile(dialect=sqlite.dialect())) for element in made), *_SQLITE_GUARDS]
+
+
+def guard_statements() -> tuple[str, ...]:
+    """The guards of the log on SQLite; all are made again by a migration."""
+    return _SQLITE_GUARDS
 
 
 def _prepare_sqlite(database: Database) -> None:
@@ -203,8 +199,7 @@ def _prepare_sqlite(database: Database) -> None:
         version = run("PRAGMA user_version").scalar_one()
         if ours and version:
             check_version(version)
-            if version == SCHEMA_VERSION:
-                return
+            return
         if filled and not ours:
             raise StoreError(
                 "this SQLite file belongs to another program; point minutebook to another file "
@@ -221,7 +216,8 @@ def _prepare_sqlite(database: Database) -> None:
         try:
             # Another process may have been first while this one waited for the lock.
             version = run("PRAGMA user_version").scalar_one()
-            check_version(version)
+            if version:
+                check_version(version)
             if not version and run("SELECT count(*) FROM sqlite_master").scalar_one():
                 raise StoreError(
                     "the database has tables but no schema version: its header is damaged; restore a backup "

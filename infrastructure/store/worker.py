@@ -23,7 +23,7 @@ from .confinement import BrokeOut
 from .cursors import Cursor
 from .database import Database
 from .failpoints import failpoint
-from .feed import BATCH, STRETCH, UNDECIDED, Batch, Feed
+from .feed import BATCH, STRETCH, UNDECIDED, Batch, Feed, readable
 from .log import Log
 from .mapper import timestamp
 from .schema import events as events_table
@@ -257,7 +257,7 @@ class Worker:
         if batch.bulk:
             self.bound.projection.apply_bulk(events, (batch.start, batch.end), events_table, connection)
         elif events:
-            bounded.apply(self.bound, events, connection, self.seconds_max)
+            bounded.apply(self.bound, readable(events), connection, self.seconds_max)
         failpoint("project.applied")
         return replace(cursor, position=batch.end, error=None, heartbeat=now)
 

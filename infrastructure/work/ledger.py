@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from ...domain.catalogue import DriftDetected, RevisionAbandoned, RevisionCommitted, RevisionPrepared
 from ...domain.document import render
 from ...domain.errors import MemoryFault
-from ...domain.events import Envelope, Event, LoggedEvent, encode_payload
+from ...domain.events import TOPICS, Envelope, Event, LoggedEvent, encode_payload
 from ...domain.message import Trust
 from ...domain.revision import Draft, MemoryDocument, Revision, fold, revision_of
 from ...domain.streams import document_stream
@@ -89,7 +89,7 @@ class Ledger:
         while after < end:
             events = self.log.stream(self.stream, after=after, limit=size)
             for event in events:
-                match event.body if event.known else None:
+                match event.body if event.topic in TOPICS else None:
                     case RevisionCommitted(revision=number) | RevisionAbandoned(revision=number):
                         if number == revision.number:
                             return event.topic == RevisionCommitted.TOPIC
@@ -102,7 +102,7 @@ class Ledger:
 
     def holds(self, digest: str) -> bool:
         """Whether a revision of this log, whichever, was made of these bytes; displaced ones were a person's."""
-        bodies = (event.body for event in self.log.stream(self.stream))
+        bodies = (event.body for event in self.log.stream(self.stream) if event.topic in TOPICS)
         return any(
             isinstance(body, RevisionPrepared) and body.digest == digest and body.kind != "displaced" for body in bodies
         )
@@ -112,7 +112,7 @@ class Ledger:
         while after < until:
             events = self.log.stream(self.stream, after=after, limit=min(_TAIL, until - after))
             for event in events:
-                if event.topic == RevisionPrepared.TOPIC and event.known:
+                if event.topic == RevisionPrepared.TOPIC:
                     return event
             if not events:
                 return None

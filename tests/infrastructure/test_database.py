@@ -15,9 +15,10 @@ import pytest
 from stores import Make, filled, in_a_child, refused
 
 from minutebook.domain.errors import InputError, MinutebookError, StoreError
-from minutebook.infrastructure.store.database import APPLICATION_ID, Database
+from minutebook.infrastructure.store.database import Database
 from minutebook.infrastructure.store.log import Log
 from minutebook.infrastructure.store.verification import verify_log
+from minutebook.infrastructure.store.version import APPLICATION_ID
 
 # Newer Pythons warn of fork in a process with threads; here the children touch nothing of the parent's threads.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

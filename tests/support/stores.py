@@ -1,4 +1,4 @@
-"""Opening a store that may refuse, filling one, and a look or a grip at one from outside."""
+"""Opening a store that may refuse, filling one, children that are killed, a look or a grip at one from outside."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sqlalchemy import Connection, NullPool, create_engine
 from minutebook.domain.catalogue import MessageRecorded
 from minutebook.domain.errors import MinutebookError
 from minutebook.infrastructure.store.database import Database
+from minutebook.infrastructure.store.failpoints import armed
 from minutebook.infrastructure.store.log import Log
 
 Make = Callable[..., MessageRecorded]
@@ -57,6 +58,50 @@ def in_a_child(work: Callable[[], Any]) -> Any:
         answer = pickle.loads(pipe.read())
     os.waitpid(child, 0)
     return answer
+
+
+def killed_at(step: str, work: Callable[[], Any]) -> bool:
+    """Whether a child made by fork, in which ``work`` goes on, was killed at a failpoint."""
+    child = os.fork()
+    if child == 0:
+        try:
+            with armed(step, "kill"):
+                work()
+        finally:
+            os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def at_once(number: int, work: Callable[[], Any]) -> list[Any]:
+    """What ``work`` returns in each of so many children that begin together; an error is said in words."""
+    ready, go = os.pipe(), os.pipe()
+    pipes = []
+    for _ in range(number):
+        read, write = os.pipe()
+        if os.fork() == 0:
+            os.close(go[1])
+            os.write(ready[1], b".")
+            os.read(go[0], 1)
+            try:
+                answer = work()
+            except BaseException as error:
+                answer = f"{type(error).__name__}: {error}"
+            os.write(write, pickle.dumps(answer))
+            os._exit(0)
+        os.close(write)
+        pipes.append(read)
+    for _ in range(number):
+        os.read(ready[0], 1)
+    os.close(go[1])  # nobody holds the other end any more: all go on
+    answers = []
+    for read in pipes:
+        with os.fdopen(read, "rb") as pipe:
+            answers.append(pickle.loads(pipe.read()))
+    for _ in pipes:
+        os.wait()
+    for end in (*ready, go[0]):
+        os.close(end)
+    return answers
 
 
 # --- the database of a workspace, seen by another program

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,13 +11,24 @@ import typer
 
 from ....domain.errors import InputError
 from ...store.export import BEGINNING, FORMAT
+from ...store.keeping import appearing
 from ...work.exporting import is_export
+from ...work.telling import FORMS, MEMORY_FORMS
 from .app import app, state
 
 
 @app.command("export")
 def export(
+    session: Annotated[str | None, typer.Argument(metavar="SESSION", help="A session; '-' is the latest.")] = None,
     log: Annotated[bool, typer.Option("--log", help="The whole log: every event, with the chain.")] = False,
+    memory: Annotated[bool, typer.Option("--memory", help="The entries of the current revision.")] = False,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            help=f"Of a session: {', '.join(FORMS)}. Of memory: {', '.join(MEMORY_FORMS)}. The first when not said.",
+        ),
+    ] = None,
     to: Annotated[
         Path | None, typer.Option("--to", readable=False, help="A file, complete or not there (default: stdout).")
     ] = None,
@@ -24,9 +36,41 @@ def export(
         bool, typer.Option("--all-workspaces", help="Also where other workspaces share the database, and so the log.")
     ] = False,
 ) -> None:
-    """Write the log as JSON Lines, for a backup, another database, or 'python -m minutebook.verify'."""
-    if not log:
-        raise typer.BadParameter("say what to export: --log")
+    """Write a session, memory, or the whole log.
+
+    A session goes out as one JSON value a line, each message as it was recorded (import takes that in again), or as
+    Markdown. The log is JSON Lines with its chain, for another database or 'python -m minutebook.verify'.
+    """
+    if [session is not None, log, memory].count(True) != 1:
+        raise typer.BadParameter("say what to export, and one thing: SESSION, --memory or --log")
+    if log and form is not None:
+        raise typer.BadParameter("--as goes with a session or with --memory")
+    if log:
+        _log(to, all_workspaces)
+        return
+    book = state.look()
+    if session is not None:
+        from .sessions import find
+
+        lines = find(book, session).export(form or FORMS[0])
+    else:
+        lines = iter([book.memory.export(form or MEMORY_FORMS[0])])
+    if to is None:
+        sys.stdout.flush()
+        sink = getattr(sys.stdout, "buffer", None) or _Characters()
+        sink.writelines(lines)
+        sink.flush()
+        return
+    with appearing(to) as waiting, waiting.open("wb") as file:
+        file.writelines(lines)
+        size = file.tell()
+    if state.output.json:
+        state.output.document({"file": str(to), "bytes": size})
+    else:
+        state.output.line(f"{to}: {size:,} bytes")
+
+
+def _log(to: Path | None, all_workspaces: bool) -> None:
     out = state.output
     book = state.look()
     if to is None:
@@ -47,6 +91,10 @@ class _Characters:
 
     def write(self, data: bytes) -> object:
         return sys.stdout.write(data.decode())
+
+    def writelines(self, lines: Iterable[bytes]) -> None:
+        for line in lines:
+            self.write(line)
 
     def flush(self) -> None:
         sys.stdout.flush()
