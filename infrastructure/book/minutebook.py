@@ -22,6 +22,7 @@ from ..store.runner import Projections
 from ..store.system import telling
 from ..work import conversation, exporting, importing, looking, tracing, undoing, verifying
 from ..work.calling import method
+from ..work.erasure.blocks import refusing
 from ..work.exporting import Lines, Sink
 from ..work.extras import counter_of, curator_of, redactor_of, summarizer_of
 from ..work.file_owner import FileOwner
@@ -33,6 +34,7 @@ from ..work.transcripts import Progress
 from ..work.workspace import Workspace
 from .answers import Answer
 from .catalogue import standard
+from .erasing import Erasing
 from .memory import Memory
 from .projections import ProjectionsFace
 from .run import Run
@@ -42,7 +44,7 @@ DATABASE = Path(".tinyagent") / "minutebook.db"
 DATABASE_VARIABLE = "MINUTEBOOK_DATABASE"
 
 
-class Minutebook:
+class Minutebook(Erasing):
     """The minutes of one workspace: its log, its sessions, its memory. Made by ``open``."""
 
     def __init__(
@@ -65,6 +67,7 @@ class Minutebook:
         self._closed = False
         self.memory = Memory(runtime, self._publisher, self._curating)
         self.projections = ProjectionsFace(runtime, self._publisher)
+        self._can_erase(runtime, self._publisher)
 
     # --- opening and closing
 
@@ -119,6 +122,7 @@ class Minutebook:
         try:
             log = Log(store)
             projections = Projections(log, standard(effective.projections))
+            check = refusing(check, log, effective.workspace_id)
             runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact, check)
             book = cls(
                 runtime,
@@ -158,6 +162,7 @@ class Minutebook:
         except StoreError as error:
             # A damaged read model must not keep out the very rebuild that mends it; opening a session looks again.
             self._curating.last_error = f"{error.code}: {error.message}"
+        self._erasures.start()
         self._curating.start()
 
     def close(self) -> None:
@@ -324,6 +329,7 @@ class Minutebook:
     def status(self) -> Answer:
         """One page: sessions, memory, projections, last failures."""
         answer = Answer(looking.status(self._runtime, self._workspace.root, self.memory.status()))
+        answer["erasures"] = self._erasures.unfinished()
         if answer["latest"]:
             latest = str(answer["latest"][0]["session"])
             said = self.find_session(latest)._crowded()

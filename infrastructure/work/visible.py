@@ -40,6 +40,7 @@ from ...domain.parts import parts_from_json
 from ...domain.streams import compactions_stream
 from ...projections.context import history, queries
 from ...projections.context.epochs import Compacted, Ref
+from .erasure.fence import mark
 from .runtime import Runtime
 from .sources import decode
 
@@ -82,6 +83,8 @@ class Seen:
     live: str | None
     fence: int
     """Version of the stream of decisions, read before everything else: who decides on this look expects it."""
+    mark: int
+    """The last erasure at that moment: what comes of this look is refused when there was one since (E8)."""
     epoch: int
     """Position of the last decision; 0 when there was none."""
     reported: int | None
@@ -100,9 +103,13 @@ class Reader:
         self._usage: dict[int, Usage] = {}
         self._last: Seen | None = None
         self._base = 0
+        self._mark = 0
 
     def see(self, at: int | None = None, *, originals: bool = False) -> Seen:
         """What is visible now, or was at a position (C11); ``originals``: with the live summary opened up (C7)."""
+        if (found := mark(self._runtime.log)) != self._mark:
+            # Something was erased since: what is remembered here may be gone (E8).
+            self._messages, self._usage, self._last, self._mark = {}, {}, None, found
         if at is None and not originals and self._last is not None:
             seen = self._extended(self._last)
             if seen is not None:
@@ -164,6 +171,7 @@ class Reader:
             bool(row is not None and row["suspended"] and at is None),
             None if epoch is None else epoch.live,
             fence,
+            self._mark,
             0 if epoch is None else epoch.position,
             *self._reported(visible, 0 if epoch is None else epoch.position),
         )

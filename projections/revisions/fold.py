@@ -23,7 +23,14 @@ class Revisions(RevisionTables, Projection):
 
     name = "revisions"
     version = 1
-    event_types = frozenset({catalogue.RevisionPrepared, catalogue.RevisionCommitted, catalogue.RevisionAbandoned})
+    event_types = frozenset(
+        {
+            catalogue.RevisionPrepared,
+            catalogue.RevisionCommitted,
+            catalogue.RevisionAbandoned,
+            catalogue.PayloadsErased,
+        }
+    )
 
     def tables(self, metadata: MetaData) -> None:
         self.declare(metadata)
@@ -62,6 +69,8 @@ class _Fold:
                 self._decide(event, body.revision, "committed", None)
             case catalogue.RevisionAbandoned() as body:
                 self._decide(event, body.revision, "abandoned", body.reason)
+            case catalogue.PayloadsErased() as body:
+                self._erased(event, body)
             case _:
                 pass
 
@@ -108,26 +117,45 @@ class _Fold:
     def _commit(self, event: LoggedEvent, revision: int, staged: list[Content]) -> str:
         """Closes the entries that went or changed, opens the new ones, and returns the order as row numbers."""
         document = self._document(event.workspace)
-        waiting: dict[Content, list[int]] = {}
+        waiting: dict[Content, list[tuple[int, str]]] = {}
         for number, content in document.rows:
-            waiting.setdefault(content, []).append(number)
+            waiting.setdefault(_same(content), []).append((number, content[_TEXT]))
         rows: list[tuple[int, Content]] = []
         opened: list[dict[str, Any]] = []
         for content in staged:
-            same = waiting.get(content)
+            same = waiting.get(_same(content))
             if same:
-                rows.append((same.pop(0), content))
+                number, text = same.pop(0)
+                rows.append((number, _saying(content, text or content[_TEXT])))
+                if content[_TEXT] and not text:
+                    # The revisions before were erased, and this one still says what the entry is.
+                    self._say(number, content[_TEXT])
             else:
                 number = self._next_row()
                 rows.append((number, content))
                 opened.append(_opened(event, number, revision, content))
         entries = self.tables.entries
-        for number in sorted(number for gone in waiting.values() for number in gone):
+        for number in sorted(number for gone in waiting.values() for number, _ in gone):
             self.connection.execute(update(entries).where(entries.c.row == number).values(until=revision))
         if opened:
             self.connection.execute(insert(entries), opened)
         document.rows = rows
         return _json([number for number, _ in rows])
+
+    def _erased(self, event: LoggedEvent, body: catalogue.PayloadsErased) -> None:
+        """Takes away what erased entries said, and gives back what others said in the revisions that went (E8)."""
+        entries = self.tables.entries
+        here = entries.c.workspace == event.workspace
+        for name in body.entries:
+            self.connection.execute(update(entries).where(here, entries.c.entry == name).values(text=""))
+        for name, since, text in body.content.get("entries", ()):
+            silent = (here, entries.c.entry == name, entries.c.blame == since, entries.c.text == "")
+            self.connection.execute(update(entries).where(*silent).values(text=text))
+        self.documents.pop(event.workspace, None)
+
+    def _say(self, row: int, text: str) -> None:
+        entries = self.tables.entries
+        self.connection.execute(update(entries).where(entries.c.row == row).values(text=text))
 
     def _document(self, workspace: str) -> _Document:
         found = self.documents.get(workspace)
@@ -152,6 +180,19 @@ class _Fold:
             self.last_row = int(self.connection.execute(statement).scalar_one())
         self.last_row += 1
         return self.last_row
+
+
+_TEXT = 1
+"""Where the text stands in a content; empty where it was erased."""
+
+
+def _same(content: Content) -> Content:
+    """What makes an entry the same one: all but its text, which its id stands for and an erasure takes away."""
+    return (*content[:_TEXT], *content[_TEXT + 1 :])
+
+
+def _saying(content: Content, text: str) -> Content:
+    return (*content[:_TEXT], text, *content[_TEXT + 1 :])
 
 
 def _prepared(event: LoggedEvent, body: catalogue.RevisionPrepared) -> dict[str, Any]:
