@@ -9,6 +9,7 @@ from .catalogue import Span
 
 WORDS_CHARS_MIN = 8
 """A shorter text is not looked for elsewhere: that "yes" occurs in other places says nothing."""
+ERASED = "[This message was erased.]"
 ERASED_ENTRY = "[This entry was erased.]"
 ERASED_BLOCK = "[The memory that was shown here was erased.]"
 _JSON_DEPTH = 3

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from ...domain.catalogue import CompactionCommitted, MessageRecorded
+from ...domain.erasure import ERASED
 from ...domain.errors import InputError, SessionError
 from ...domain.events import TOPICS, LoggedEvent
 from ...domain.neutral import content_json
@@ -19,7 +20,7 @@ from ...projections.revisions import queries as revisions
 from . import conversation
 from .erasure.records import tombstones
 from .runtime import Runtime
-from .visible import ERASED, Reader, message_of
+from .visible import Reader, message_of
 
 # --- sessions
 

@@ -32,6 +32,7 @@ from ...domain.catalogue import (
     Usage,
 )
 from ...domain.context import Shown, SummaryShown, Visible
+from ...domain.erasure import ERASED
 from ...domain.errors import StoreError
 from ...domain.events import LoggedEvent
 from ...domain.forms import view
@@ -44,7 +45,6 @@ from .erasure.fence import mark
 from .runtime import Runtime
 from .sources import decode
 
-ERASED = "[This message was erased.]"
 TAIL_MAX = 500
 """Events that a look adds to the one before; after more it reads the projection again."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -151,7 +151,11 @@ class _Fold:
         for name, since, text in body.content.get("entries", ()):
             silent = (here, entries.c.entry == name, entries.c.blame == since, entries.c.text == "")
             self.connection.execute(update(entries).where(*silent).values(text=text))
-        self.documents.pop(event.workspace, None)
+        # What is kept while the batch lasts cannot be read again: its revisions are written at the end.
+        if (document := self.documents.get(event.workspace)) is not None:
+            told = {(name, since): text for name, since, text in body.content.get("entries", ())}
+            gone = frozenset(body.entries)
+            document.rows = [(number, _after(content, gone, told)) for number, content in document.rows]
 
     def _say(self, row: int, text: str) -> None:
         entries = self.tables.entries
@@ -193,6 +197,12 @@ def _same(content: Content) -> Content:
 
 def _saying(content: Content, text: str) -> Content:
     return (*content[:_TEXT], text, *content[_TEXT + 1 :])
+
+
+def _after(content: Content, gone: frozenset[str], told: Mapping[tuple[str, int], str]) -> Content:
+    """A content after an erasure: silent, or told again."""
+    entry, text, since = content[:3]
+    return _saying(content, "" if entry in gone else text or told.get((entry, since), ""))
 
 
 def _prepared(event: LoggedEvent, body: catalogue.RevisionPrepared) -> dict[str, Any]:

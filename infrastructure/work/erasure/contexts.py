@@ -51,6 +51,12 @@ def of_contexts(runtime: Runtime, target: Target, lineage: Lineage) -> Iterator[
     messages = _messages(runtime, target)
     first = min(messages.values(), default=0)
     places = set(messages.values())
+    # What was made after a message had gone was not made of it.
+    until = runtime.log.erased_by(places)
+
+    def knew(position: int, event: LoggedEvent) -> bool:
+        return event.position < until.get(position, event.position + 1)
+
     gone: set[str] = set()
     topics = (
         events.CompactionCommitted.TOPIC,
@@ -64,21 +70,24 @@ def of_contexts(runtime: Runtime, target: Target, lineage: Lineage) -> Iterator[
         match event.body if event.known else None:
             case events.CompactionCommitted() as body:
                 covered = any(
-                    name in messages and lineage.shares(session, target.session, messages[name]) for name in body.covers
+                    name in messages
+                    and lineage.shares(session, target.session, messages[name])
+                    and knew(messages[name], event)
+                    for name in body.covers
                 )
-                reduced = any(fact.position in places for fact in body.reductions)
-                if covered or reduced or body.supersedes in gone:
+                reduced = any(fact.position in places and knew(fact.position, event) for fact in body.reductions)
+                if covered or reduced or (body.supersedes in gone and knew(first, event)):
                     gone.add(body.compaction)
                     yield event
             case events.ReductionDecided() as body:
-                if any(fact.position in places for fact in body.reductions):
+                if any(fact.position in places and knew(fact.position, event) for fact in body.reductions):
                     yield event
             case events.CompactionRejected() | events.CompactionFailedEvent():
                 # They name no messages: whatever was tried after the first of them may tell of it.
-                if lineage.shares(session, target.session, first):
+                if lineage.shares(session, target.session, first) and knew(first, event):
                     yield event
             case events.RunFailed():
-                if session == target.session and (target.run is None or event.run == target.run):
+                if session == target.session and event.run in (target.run or event.run,) and knew(first, event):
                     yield event
             case _:
                 pass
