@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,9 @@ def places(root: Path, text: str) -> list[str]:
         for kind, needle in wanted.items()
         if needle in path.read_bytes()
     ]
+    if not os.environ.get("MINUTEBOOK_DATABASE"):
+        return found
     with outside(root) as connection:
-        if connection.dialect.name != "postgresql":
-            return found
         for table in inspect(connection).get_table_names():
             rows = connection.exec_driver_sql(f'SELECT * FROM "{table}"')
             names = list(rows.keys())

@@ -217,7 +217,9 @@ def _close(runtime: Runtime, plan: Plan) -> None:
     if target.kind == "session":
         for event in runtime.log.read(before=plan.bound, session=target.id, workspace=runtime.workspace):
             body = event.body if event.known else None
-            if not (isinstance(body, events.CandidateProposed) and body.candidate in plan.keep):
+            kept = isinstance(body, events.CandidateProposed) and body.candidate in plan.keep
+            # What was said of an earlier erasure is nothing that the session said.
+            if not kept and not isinstance(body, events.ErasureRequested | events.PayloadsErased):
                 plan.add(event)
     elif target.position is not None:
         plan.add(runtime.event_at(target.position))
