@@ -176,12 +176,14 @@ class Log:
                 found.update({row[0]: row[1] for row in connection.exec_driver_sql(statement, part)})
         return found
 
-    def newest_of(self, topic: str, connection: Connection | None = None) -> int:
-        """The position of the newest event of a topic, of whatever workspace; 0 when there is none."""
+    def newest_of(self, *topics: str, connection: Connection | None = None) -> int:
+        """The position of the newest event of rare topics, of whatever workspace; 0 when there is none."""
         if connection is None:
             with self.database.reading() as reading:
-                return self.newest_of(topic, reading)
-        return self._one(connection, "SELECT max(position) FROM events WHERE topic = ?", (topic,)) or 0
+                return self.newest_of(*topics, connection=reading)
+        marks = ", ".join("?" * len(topics))
+        statement = f"SELECT max(position) FROM events WHERE topic IN ({marks})"  # noqa: S608 - placeholders only
+        return self._one(connection, statement, topics) or 0
 
     def on_append(self, listener: Callable[[int], None]) -> Callable[[], None]:
         """Calls ``listener`` with the last position after each append of this process: a hint, never the truth.

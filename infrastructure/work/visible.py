@@ -107,9 +107,6 @@ class Reader:
 
     def see(self, at: int | None = None, *, originals: bool = False) -> Seen:
         """What is visible now, or was at a position (C11); ``originals``: with the live summary opened up (C7)."""
-        if (found := mark(self._runtime.log)) != self._mark:
-            # Something was erased since: what is remembered here may be gone (E8).
-            self._messages, self._usage, self._last, self._mark = {}, {}, None, found
         if at is None and not originals and self._last is not None:
             seen = self._extended(self._last)
             if seen is not None:
@@ -128,6 +125,8 @@ class Reader:
         """
         runtime, session = self._runtime, self._session
         with runtime.log.database.reading() as connection:
+            if mark(runtime.log, connection) != self._mark:
+                return None
             head = runtime.log.head(connection).position
             events = runtime.log.page(
                 connection, after=last.position, session=session, workspace=runtime.workspace, limit=TAIL_MAX
@@ -152,6 +151,9 @@ class Reader:
 
     def _full(self, at: int | None, originals: bool) -> Seen:
         runtime, session = self._runtime, self._session
+        if (erased := mark(runtime.log)) != self._mark:
+            # What is remembered here may be gone (E8).
+            self._messages, self._usage, self._mark = {}, {}, erased
         fence = runtime.log.version(compactions_stream(runtime.workspace, session))
         # The head is read first and asked for by name: what is appended meanwhile belongs to the next look.
         head = runtime.log.head().position

@@ -11,6 +11,8 @@ import pytest
 from canaries import places
 
 from minutebook import Minutebook, MinutebookError, Settings
+from minutebook.domain.legality import check_anthropic, check_openai
+from minutebook.domain.legality_responses import check_openai_responses
 
 FEW = Settings(context_window=8_000, curation_automatic=False, quarantine_tool_candidates=True)
 FILLER = " ".join(f"unit_{number:04d} was compiled without a warning" for number in range(90))
@@ -319,13 +321,29 @@ def test_what_was_derived_can_be_kept_and_what_repeats_the_words_is_named(place:
         assert_sound(book)
 
 
-@pytest.mark.parametrize("everywhere", [True])
-def test_everywhere_takes_the_quotation_too(place: Path, canary: Canaries, everywhere: bool) -> None:
+@pytest.mark.parametrize("gone", range(8))
+def test_whatever_message_goes_the_request_stays_legal(place: Path, canary: Canaries, gone: int) -> None:
+    """A call, its result, what stands before and after: each in turn is erased in the middle of a tool chain."""
+    with Minutebook.open(place, settings=FEW, automatic=False) as book:
+        session = book.session("s")
+        with session.run() as run:
+            for number in range(2):
+                run.append(turn(number, canary, "stay"))
+            name = session.messages()[gone].known["id"]
+            book.erase("message", name, reason="a part of a chain")
+            shown = run.context(system="You mend builds.")
+            assert shown.erased == [name]
+            assert check_openai(shown.to_openai()) == []
+            assert check_anthropic(shown.to_anthropic()) == []
+            assert check_openai_responses(shown.to_openai_responses()) == []
+
+
+def test_everywhere_takes_the_quotation_too(place: Path, canary: Canaries) -> None:
     with Minutebook.open(place, settings=FEW, automatic=False) as book:
         said = f"The number of the door is {canary('said')}."
         for session, text in (("a", said), ("b", f"You said: {said}")):
             with book.session(session).run() as run:
                 run.append({"role": "user", "content": text}, id="m")
-        done = book.erase("message", "m", session="a", reason="why", everywhere=everywhere)
+        done = book.erase("message", "m", session="a", reason="why", everywhere=True)
         assert [(item["what"], item["session"]) for item in done["derived"]] == [("message", "b")]
         assert_gone(place, canary)

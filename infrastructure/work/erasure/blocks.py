@@ -48,16 +48,12 @@ def blocks(log: Log, workspace: str) -> list[Block]:
 def refusing(check: Check, log: Log, workspace: str) -> Check:
     """The check with one finding more: ``erased``, for a text that somebody had erased from memory."""
     lock = threading.Lock()
-    last: tuple[int, int] = (0, 0)
+    last = 0
     kept: list[Block] = []
 
     def in_force() -> list[Block]:
         nonlocal last, kept
-        with log.database.reading() as connection:
-            newest = (
-                log.newest_of(RelearningBlocked.TOPIC, connection),
-                log.newest_of(RelearningAllowed.TOPIC, connection),
-            )
+        newest = log.newest_of(RelearningBlocked.TOPIC, RelearningAllowed.TOPIC)
         with lock:
             if newest != last:
                 kept, last = blocks(log, workspace), newest

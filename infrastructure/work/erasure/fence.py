@@ -16,10 +16,7 @@ from ...store.log import Log, Within
 
 def mark(log: Log, connection: Connection | None = None) -> int:
     """Where the last erasure stands: another mark than before means that what was read may be gone."""
-    if connection is None:
-        with log.database.reading() as reading:
-            return mark(log, reading)
-    return max(log.newest_of(ErasureRequested.TOPIC, connection), log.newest_of(PayloadsErased.TOPIC, connection))
+    return log.newest_of(ErasureRequested.TOPIC, PayloadsErased.TOPIC, connection=connection)
 
 
 def since(log: Log, seen: int, also: Within | None = None) -> Within:
