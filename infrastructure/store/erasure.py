@@ -94,27 +94,27 @@ def wipe(database: Database, writer: Connection, tables: Sequence[str], *, patie
     with _waiting(connection, database, patient):
         # First of all: to write the file anew for nothing, at every try, would be dear.
         if not _truncated(database, connection):
-            return _READER
+            return READER
         failpoint("erase.vacuum")
         connection.execute("VACUUM")
         failpoint("erase.truncate")
-        return None if _truncated(database, connection) else _READER
+        return None if _truncated(database, connection) else READER
 
 
 def in_the_way(database: Database, writer: Connection) -> str | None:
     """What keeps ``wipe`` from its end just now; nobody is waited for."""
     connection: Any = writer.connection.driver_connection
     if not database.sqlite:
-        return _SNAPSHOT if connection.execute(_OLDER).fetchone()[0] else None
+        return SNAPSHOT if connection.execute(_OLDER).fetchone()[0] else None
     with _waiting(connection, database, patient=False):
-        return None if _truncated(database, connection) else _READER
+        return None if _truncated(database, connection) else READER
 
 
-_READER = (
+READER = (
     "a reader still uses the write-ahead log, which holds what was erased; let it end (another book that is open, "
     "a backup, a tool that looks into the database), then run 'minutebook erase finish'"
 )
-_SNAPSHOT = (
+SNAPSHOT = (
     "a transaction that is older than the erasure is still open in the database and can see what was erased; "
     "let it end, then run 'minutebook erase finish'"
 )
@@ -145,7 +145,7 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_xmin 
 
 def _vacuumed(connection: Any, tables: Sequence[str]) -> str | None:
     if connection.execute(_OLDER).fetchone()[0]:
-        return _SNAPSHOT
+        return SNAPSHOT
     for table in tables:
         quoted = table.replace('"', '""')
         failpoint("erase.vacuum")

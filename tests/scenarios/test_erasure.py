@@ -310,6 +310,9 @@ def test_what_was_derived_can_be_kept_and_what_repeats_the_words_is_named(place:
         would = book.erase("message", "m", dry_run=True)
         assert [item["id"] for item in would["derived"] if item["what"] == "entry"] == [entry]
         candidate = next(item["id"] for item in would["derived"] if item["what"] == "candidate")
+        with pytest.raises(MinutebookError) as unknown:
+            book.erase("message", "m", reason="why", keep=["e0000000000"])
+        assert unknown.value.code == "bad_option"
         done = book.erase("message", "m", reason="why", keep=[entry, candidate])
 
         assert done["derived"] == []

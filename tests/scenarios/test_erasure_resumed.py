@@ -16,7 +16,9 @@ from killing import KILLED, Server, Site
 from stores import outside
 
 from minutebook import Minutebook, MinutebookError, Settings
+from minutebook.infrastructure.store import rebuild
 from minutebook.infrastructure.store.failpoints import armed
+from minutebook.infrastructure.store.worker import Worker
 
 HASTY = Settings(context_window=8_000, curation_automatic=False, lock_timeout_seconds=0.3)
 LONG = " ".join(f"unit_{number:04d} was compiled without a warning" for number in range(20))
@@ -43,7 +45,7 @@ def plant(root: Path) -> str:
             run.memory({"operation": "add", "text": ENTRY})
         assert any(row["status"] == "committed" for row in session.compactions())
         assert book.curate()["status"] == "committed"
-        return next(entry["id"] for entry in book.memory.entries() if WORD in entry["text"])
+        return str(next(entry["id"] for entry in book.memory.entries() if WORD in entry["text"]))
 
 
 def types(book: Minutebook) -> list[str]:
@@ -131,7 +133,8 @@ def test_no_receipt_is_given_while_a_reader_can_still_see_the_text(place: Path, 
             assert [one["receipt"] for one in book.erasures.finish()] == [None]
             told = command("erase", "list", "--json").answer
             assert told[0]["status"] == "unfinished"
-            assert told[0]["waits_for"]["code"] in ("erasure_held_up", "erasure_not_gone_on")
+            assert told[0]["waits_for"]["code"] == "erasure_held_up"
+            assert "erasure_held_up" in command("status").out
             reader.exec_driver_sql("ROLLBACK")
         assert [bool(one["receipt"]) for one in book.erasures.finish()] == [True]
         assert book.erasures.finish() == []
@@ -437,14 +440,10 @@ def test_a_plug_in_that_is_not_loaded_loses_its_tables_and_fills_them_again(plac
 def test_a_generation_that_was_being_built_is_thrown_away(place: Path) -> None:
     plant(place)
     with Minutebook.open(place, settings=HASTY, automatic=False) as book:
-        from minutebook.infrastructure.store import rebuild
-
         projections = book._runtime.projections
         bound = projections._bound["revisions"]
         _, shadow = rebuild._begin(projections, bound)
-        rebuild.Worker(
-            projections.database, projections.log, shadow, projections.clock, name="revisions@building"
-        ).catch_up()
+        Worker(projections.database, projections.log, shadow, projections.clock, name="revisions@building").catch_up()
         assert book.erase("session", "s", reason="a drill")["receipt"]
         assert places(place, WORD) == []
         assert book.verify()["ok"]

@@ -13,6 +13,7 @@ from ....domain.errors import InputError, MemoryFault, MinutebookError, StoreErr
 from ....domain.events import Event, LoggedEvent, encode_payload
 from ....domain.streams import candidate_stream, document_stream, erasure_stream
 from ....projections import candidates
+from ...store.erasure import READER, SNAPSHOT
 from ...store.failpoints import failpoint
 from .. import claims, conversation
 from ..claims import Claim
@@ -23,7 +24,7 @@ from .blocks import blocking
 from .files import files_with
 from .plan import Plan, first_plan, next_plan
 from .records import Record, records
-from .steps import CLAIM_SECONDS, Obstacle, Progress, Steps
+from .steps import CLAIM_SECONDS, HELD_UP, Obstacle, Progress, Steps
 from .targets import Target, find
 
 RETRIES = 5
@@ -210,8 +211,10 @@ class Erasures:
         receipt = self._steps.go_on(way, claim, patient=patient)
         if receipt is None:
             self.waits_for[erasure] = way.obstacles[0]
+            self._note(erasure, way.obstacles[0].code)
         else:
             self.waits_for.pop(erasure, None)
+            claims.forget(self._runtime, self._noted(erasure))
         return self._answer(plan, requested, receipt, files_with(self._publisher.workspace, plan.words), "erased")
 
     # --- answering
@@ -286,11 +289,23 @@ class Erasures:
             fault = state.error()
             return Obstacle(fault.code, fault.message)
         if self._runtime.writes and (busy := self._in_the_way()) is not None:
-            return Obstacle("erasure_held_up", busy)
+            return Obstacle(HELD_UP, busy)
+        code, _ = claims.holder(self._runtime, self._noted(record.erasure))
+        if code == HELD_UP:
+            return Obstacle(HELD_UP, SNAPSHOT if not self._runtime.log.database.sqlite else READER)
+        if code:
+            return Obstacle(code, "the last try ended so; 'minutebook erase finish' tries again and says more")
         return Obstacle(
             "erasure_not_gone_on",
             "nobody has gone on with it; the next 'minutebook erase finish', or the next book that is opened, does",
         )
+
+    def _note(self, erasure: str, code: str) -> None:
+        """Leaves the code of an obstacle for whoever looks from another process; its words may quote what goes."""
+        claims.hold(self._runtime, self._noted(erasure), lambda _owner, _running: code, seconds=0.0)
+
+    def _noted(self, erasure: str) -> str:
+        return f"erasure:{self._runtime.workspace}:{erasure}"
 
     def _in_the_way(self) -> str | None:
         try:

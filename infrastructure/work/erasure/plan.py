@@ -16,6 +16,7 @@ from ....domain import catalogue as events
 from ....domain.catalogue import ErasureRequested
 from ....domain.checks.likeness import normal_form
 from ....domain.erasure import Words, positions
+from ....domain.errors import InputError
 from ....domain.events import LoggedEvent
 from ....domain.operations import texts
 from ..proposals import operation_of
@@ -65,6 +66,7 @@ class Plan:
     entries: dict[str, str] = field(default_factory=dict)
     candidates: dict[str, tuple[str, ...]] = field(default_factory=dict)
     keep: frozenset[str] = frozenset()
+    spared: set[str] = field(default_factory=set)
     kept: dict[tuple[str, int], str] = field(default_factory=dict)
     elsewhere: list[Found] = field(default_factory=list)
     revisions: set[int] = field(default_factory=set)
@@ -76,6 +78,12 @@ class Plan:
     def left(self) -> list[int]:
         """Positions whose payload is still there."""
         return sorted(self.found.keys() - self.gone)
+
+    def takes(self, name: str) -> bool:
+        """Whether an entry or candidate that was derived goes; what a person keeps is noted."""
+        if name in self.keep:
+            self.spared.add(name)
+        return name not in self.keep
 
     def add(self, event: LoggedEvent) -> None:
         if event.body_digest is None or event.position in self.found:
@@ -106,6 +114,11 @@ def first_plan(runtime: Runtime, target: Target, *, everywhere: bool, keep: froz
     plan.words = Words(own)
     if everywhere or target.kind == "entry":
         _spread(runtime, plan)
+    if unused := sorted(keep - plan.spared):
+        raise InputError(
+            f"{unused[0]!r} is no entry or candidate that would go; 'erase ... --dry-run' names those that would",
+            code="bad_option",
+        )
     _close(runtime, plan)
     if plan.words:
         _look_elsewhere(runtime, plan)
@@ -147,13 +160,11 @@ def _seed(runtime: Runtime, plan: Plan) -> None:
     for event in _read(runtime, events.CandidateProposed.TOPIC, events.RevisionPrepared.TOPIC):
         match event.body if event.known else None:
             case events.CandidateProposed() as body:
-                if body.candidate not in plan.keep and (body.candidate in plan.candidates or _rests(plan, event, body)):
+                if (body.candidate in plan.candidates or _rests(plan, event, body)) and plan.takes(body.candidate):
                     plan.candidates[body.candidate] = _said(event)
             case events.RevisionPrepared() as body:
                 for fact, text in _texts(event, body):
-                    if fact.entry in plan.keep:
-                        continue
-                    if fact.entry in plan.entries or _comes_of(plan, fact):
+                    if (fact.entry in plan.entries or _comes_of(plan, fact)) and plan.takes(fact.entry):
                         plan.entries[fact.entry] = text or plan.entries.get(fact.entry, "")
             case _:
                 pass
@@ -198,12 +209,12 @@ def _spread(runtime: Runtime, plan: Plan) -> None:
 
     for event in _read(runtime, events.CandidateProposed.TOPIC, events.RevisionPrepared.TOPIC):
         match event.body if event.known else None:
-            case events.CandidateProposed() as body if body.candidate not in plan.keep:
-                if any(says(text) for text in _said(event)):
+            case events.CandidateProposed() as body:
+                if any(says(text) for text in _said(event)) and plan.takes(body.candidate):
                     plan.candidates[body.candidate] = _said(event)
             case events.RevisionPrepared() as body:
                 for fact, text in _texts(event, body):
-                    if text and fact.entry not in plan.keep and says(text):
+                    if text and says(text) and plan.takes(fact.entry):
                         plan.entries[fact.entry] = text
             case _:
                 pass

@@ -37,6 +37,8 @@ PAYLOADS_AT_ONCE = 1_000
 """Of one transaction: nobody who appends meanwhile waits for more."""
 ROUNDS = 10
 """Looks for what came while we were at it; each finds less, since nothing new is made of what is gone."""
+HELD_UP = "erasure_held_up"
+"""The code of an erasure that a reader, or an older transaction, keeps from its end."""
 CLAIM_SECONDS = 600.0
 """Longer than any single step is thought to take; a dead owner loses it at once, a lapsed one harms nothing."""
 
@@ -96,11 +98,16 @@ class Steps:
     # --- memory
 
     def _publish(self, way: Progress) -> None:
-        # Also without entries: whoever holds the lock of the file now has decided on what was there before.
+        entries = way.body.entries
+        if not entries:
+            return
+        # Also where memory has none of them any more: whoever holds the lock of the file may be about to restore one.
         try:
-            revision = self._publisher.erase(way.body.entries, causation=way.requested.position)
+            revision = self._publisher.erase(entries, causation=way.requested.position)
         except MemoryFault as fault:
-            way.obstacles.append(Obstacle(fault.code, fault.message))
+            live = {fact.entry for fact in self._publisher.document().facts}
+            if fault.code != "memory_remote" or live & set(entries):
+                way.obstacles.append(Obstacle(fault.code, fault.message))
             return
         way.revision = revision or way.revision
         failpoint("erase.published")
@@ -199,7 +206,7 @@ class Steps:
         try:
             # A look first: what follows is dear, and for nothing while a reader holds the old pages.
             if not patient and (busy := log.in_the_way()) is not None:
-                way.obstacles.append(Obstacle("erasure_held_up", busy))
+                way.obstacles.append(Obstacle(HELD_UP, busy))
                 return False
             way.rebuilt = cleared(self._runtime)
             failpoint("erase.projected")
@@ -208,7 +215,7 @@ class Steps:
             way.obstacles.append(Obstacle(error.code, error.message))
             return False
         if busy is not None:
-            way.obstacles.append(Obstacle("erasure_held_up", busy))
+            way.obstacles.append(Obstacle(HELD_UP, busy))
             return False
         failpoint("erase.wiped")
         return True
