@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -289,8 +290,6 @@ def test_an_edit_between_request_and_file_is_waited_for_and_everything_else_goes
 
 
 def test_another_workspace_in_the_same_database_keeps_all_it_has(tmp_path: Path, where: str) -> None:
-    import os
-
     url = os.environ.get("MINUTEBOOK_DATABASE") or f"sqlite:///{tmp_path / 'shared.db'}"
     books = []
     for name in ("a", "b"):
@@ -465,3 +464,29 @@ def test_an_error_on_the_way_leaves_it_to_the_next_finish(place: Path) -> None:
         assert [row["status"] for row in book.erasures.list()] == ["unfinished"]
         assert book.erase("session", "s", reason="a drill again")["receipt"]
         assert types(book).count("ErasureRequested") == 1
+
+
+def test_a_folder_that_does_not_keep_the_file_erases_messages_and_leaves_memory_to_the_one_that_does(
+    tmp_path: Path,
+) -> None:
+    url = os.environ.get("MINUTEBOOK_DATABASE") or f"sqlite:///{tmp_path / 'shared.db'}"
+    team = Settings(workspace_id="team", lease_seconds=300, curation_automatic=False)
+    books = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        books.append(Minutebook.open(tmp_path / name, database=url, settings=team, automatic=False))
+    one, two = books
+    with one.session("s").run() as run:
+        run.append({"role": "user", "content": "A word that must go: early-zq7xk."}, id="early")
+    one.memory.propose({"operation": "add", "text": ENTRY})
+    one.curate()
+    assert two.memory.status()["state"] == "remote"
+    assert two.erase("message", "early", reason="from the other folder")["receipt"]
+    with pytest.raises(MinutebookError) as elsewhere:
+        two.erase("entry", one.memory.entries()[0]["id"], reason="from the other folder")
+    assert elsewhere.value.code == "memory_remote"
+    assert one.erase("entry", one.memory.entries()[0]["id"], reason="where the file is")["receipt"]
+    assert places(tmp_path, WORD) == []
+    assert places(tmp_path, "early-zq7xk") == []
+    for book in books:
+        book.close()
