@@ -80,8 +80,9 @@ class Freezer:
             return None
         event = self._runtime.log.at([row.position])[row.position]
         if event.erased:
-            # Now the latest memory is shown instead; of the past it is said that something stood there.
-            return None if position is None else Frozen(row.revision, row.digest, ERASED_BLOCK, True)
+            # Before the erasure something stood there; after it the next request freezes the memory of then.
+            gone = self._runtime.log.erased_by([row.position]).get(row.position, 0)
+            return Frozen(row.revision, row.digest, ERASED_BLOCK, True) if position and position < gone else None
         return Frozen(row.revision, row.digest, str(event.body.content.get("block", "")), True)
 
     def _latest(self, position: int | None = None) -> Frozen:

@@ -252,6 +252,7 @@ def test_an_erased_entry_is_gone_wherever_it_was_said(place: Path, canary: Canar
         with book.session("other").run() as run:
             run.append({"role": "user", "content": "Hello."})
             assert canary("entry") in run.context().system
+            shown_at = book.head
             id = next(entry["id"] for entry in book.memory.entries() if canary("entry") in entry["text"])
 
             done = book.erase("entry", id, reason="a secret")
@@ -264,6 +265,13 @@ def test_an_erased_entry_is_gone_wherever_it_was_said(place: Path, canary: Canar
         assert done["receipt"]["memory_revision"] == 4 + 1
         assert_gone(place, canary)
         assert_sound(book)
+        then, now = book.find_session("other").context(at=shown_at), book.find_session("other").context()
+        assert (then.system, then.erased, then.proved) == (
+            "[The memory that was shown here was erased.]",
+            ["memory"],
+            False,
+        )
+        assert (now.memory_revision, now.erased) == (5, [])
         # Every revision still says what the others said.
         assert [entry["text"] for entry in book.memory.show(2)["entries"]] == [
             "[This entry was erased.]",
