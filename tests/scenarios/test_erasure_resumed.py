@@ -241,6 +241,12 @@ def test_what_cannot_be_erased_is_refused_with_a_code(place: Path, command: Any)
             ("message", 1, "unknown_message"),
             ("entry", "e0000000000", "unknown_entry"),
             ("cookie", "x", "bad_option"),
+            ("message", "a\0b", "bad_identifier"),
+            ("message", "\ud800", "bad_identifier"),
+            ("message", None, "bad_value"),
+            ("session", 3.5, "bad_value"),
+            ("entry", True, "bad_value"),
+            ("session", "../up", "bad_identifier"),
         ):
             with pytest.raises(MinutebookError) as refused:
                 book.erase(kind, id, reason="no reason")

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from ....domain.catalogue import ErasedKind, MessageRecorded, RevisionPrepared
 from ....domain.errors import InputError, MemoryFault, MessageError
 from ....domain.forms import view
+from ....domain.identifiers import check_identifier
 from ....domain.message import Text, ToolCall, ToolResult
 from ....domain.streams import document_stream, message_stream
 from .. import conversation
@@ -37,6 +38,8 @@ def find(runtime: Runtime, kind: str, id: str | int, session: str | None) -> Tar
     """
     if session is not None and kind != "message":
         raise InputError("a session is named beside the id of a message only; leave it out", code="bad_option")
+    if isinstance(id, bool) or not isinstance(id, str | int):
+        raise InputError(f"an id is text, or the position of a message, not {type(id).__name__}", code="bad_value")
     match kind:
         case "session":
             conversation.require_session(runtime, str(id))
@@ -55,6 +58,7 @@ def _message(runtime: Runtime, id: str | int, session: str | None) -> Target:
     if session is not None:
         conversation.require_session(runtime, session)
     if isinstance(id, str):
+        check_identifier(id, what="message")
         if session is not None:
             found = runtime.log.last(message_stream(runtime.workspace, session, id))
             places = [] if found is None else [(session, found.position)]
