@@ -22,6 +22,8 @@ WORDS_MAX = 24
 """Beyond so many words only the text with these very words is known again: one digest for each word would be slow."""
 WORDS_MIN = 4
 """With fewer words a text without one of them is hardly the text any more."""
+WORDS_KEPT_MIN = 3
+"""Of a text with fewer words nothing is kept: a list of words would give it away."""
 DIGEST_BYTES = 16
 _ENDINGS = ("ing", "es", "ed", "s", "d")
 
@@ -36,7 +38,7 @@ class Forgotten:
 
     @classmethod
     def of(cls, texts: Iterable[str], salt: bytes) -> Forgotten:
-        sketched = [_sketches(text) for text in dict.fromkeys(texts)]
+        sketched = [_sketches(text) for text in dict.fromkeys(texts) if can_be_kept(text)]
         return cls(
             salt,
             frozenset(_slow(whole, salt) for whole, _ in sketched),
@@ -62,6 +64,11 @@ class Forgotten:
         if _slow(whole, self.salt) in self.whole | self.less:
             return True
         return any(_slow(part, self.salt) in self.whole for part in parts)
+
+
+def can_be_kept(text: str) -> bool:
+    """Whether a text has enough words that its digest does not give it away."""
+    return words(text).total() >= WORDS_KEPT_MIN
 
 
 def _slow(sketch: str, salt: bytes) -> str:

@@ -234,20 +234,21 @@ def test_a_curation_that_is_under_way_does_not_bring_the_text_back(place: Path) 
 def test_what_cannot_be_erased_is_refused_with_a_code(place: Path, command: Any) -> None:
     entry = plant(place)
     with Minutebook.open(place, settings=HASTY, automatic=False) as book:
-        for kind, id, code in (
+        asked: list[tuple[str, Any, str]] = [
             ("session", "nobody", "unknown_session"),
             ("message", "nothing", "unknown_message"),
             ("message", 999_999, "unknown_position"),
             ("message", 1, "unknown_message"),
             ("entry", "e0000000000", "unknown_entry"),
             ("cookie", "x", "bad_option"),
-            ("message", "a\0b", "bad_identifier"),
-            ("message", "\ud800", "bad_identifier"),
+            ("message", "a\0b", "unknown_message"),
+            ("message", "\ud800", "unknown_message"),
             ("message", None, "bad_value"),
             ("session", 3.5, "bad_value"),
             ("entry", True, "bad_value"),
             ("session", "../up", "bad_identifier"),
-        ):
+        ]
+        for kind, id, code in asked:
             with pytest.raises(MinutebookError) as refused:
                 book.erase(kind, id, reason="no reason")
             assert refused.value.code == code, (kind, id)

@@ -13,7 +13,7 @@ from ....domain.checks import Check
 from ....domain.errors import MemoryFault, StreamConflict
 from ....domain.events import Event, encode_payload
 from ....domain.message import Trust
-from ....domain.relearning import Forgotten
+from ....domain.relearning import Forgotten, can_be_kept
 from ....domain.streams import relearning_stream
 from ...store.log import Log
 from ..runtime import Runtime
@@ -83,6 +83,7 @@ def refusing(check: Check, log: Log, workspace: str) -> Check:
 
 def blocking(runtime: Runtime, erasure: str, texts: Sequence[str]) -> list[Event]:
     """The event that blocks these texts, with one salt for the whole workspace: a look asks each text once."""
+    texts = [text for text in texts if can_be_kept(text)]
     if not texts:
         return []
     kept = blocks(runtime.log, runtime.workspace)

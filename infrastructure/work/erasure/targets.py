@@ -9,7 +9,6 @@ from sqlalchemy import select
 from ....domain.catalogue import ErasedKind, MessageRecorded, RevisionPrepared
 from ....domain.errors import InputError, MemoryFault, MessageError
 from ....domain.forms import view
-from ....domain.identifiers import check_identifier
 from ....domain.message import Text, ToolCall, ToolResult
 from ....domain.streams import document_stream, message_stream
 from .. import conversation
@@ -57,8 +56,7 @@ def find(runtime: Runtime, kind: str, id: str | int, session: str | None) -> Tar
 def _message(runtime: Runtime, id: str | int, session: str | None) -> Target:
     if session is not None:
         conversation.require_session(runtime, session)
-    if isinstance(id, str):
-        check_identifier(id, what="message")
+    if isinstance(id, str) and id.isprintable():  # an id out of a transcript may be odd, but no NUL or half letter
         if session is not None:
             found = runtime.log.last(message_stream(runtime.workspace, session, id))
             places = [] if found is None else [(session, found.position)]
