@@ -138,7 +138,8 @@ class Steps:
                 stream,
                 runtime.log.version(stream) + 1,
                 actor=way.requested.actor,
-                session=way.requested.session,
+                # What other entries said is memory's, and nothing that the session said.
+                session=None if plan is not None else way.requested.session,
                 causation=way.requested.position,
             ),
             erasure=body.erasure,
