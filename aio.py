@@ -36,7 +36,7 @@ from .infrastructure.work.moments import Moment
 T = TypeVar("T")
 H = TypeVar("H", bound="_Handle")
 
-__all__ = ["Memory", "Minutebook", "Projections", "Run", "Session"]
+__all__ = ["Erasures", "Memory", "Minutebook", "Projections", "Run", "Session"]
 
 
 async def _call(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
@@ -200,6 +200,10 @@ class Memory(_Twin):
     """Durable memory; see ``minutebook.Minutebook.memory``."""
 
 
+class Erasures(_Twin):
+    """Erasures; see ``minutebook.Minutebook.erasures``."""
+
+
 class Projections(_Twin):
     """The projections; see ``minutebook.Minutebook.projections``."""
 
@@ -234,6 +238,7 @@ class Minutebook:
         self._book = book
         self.memory = Memory(book.memory)
         self.projections = Projections(book.projections)
+        self.erasures = Erasures(book.erasures)
 
     @classmethod
     def open(cls, workspace: Any = ".", **options: Any) -> _Opening[Minutebook]:
@@ -315,6 +320,9 @@ class Minutebook:
 
     async def backup(self, target: Any, *, all_workspaces: bool = False) -> Answer:
         return await _call(self._book.backup, target, all_workspaces=all_workspaces)
+
+    async def erase(self, kind: str, id: str | int, **options: Any) -> Answer:
+        return await _call(partial(self._book.erase, kind, id, **options))
 
     async def verify(self) -> Answer:
         return await _call(self._book.verify)

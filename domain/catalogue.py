@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 from .events import Event, Frozen, topic
-from .message import Form, Trust
+from .message import JSON, Form, Trust
 
 # --- session -----------------------------------------------------------------------------------------
 
@@ -239,10 +239,20 @@ class CompactionFailedEvent(Event):
 
 @topic
 class CompactionUndone(Event):
-    """The live compaction was taken back; automatic compaction of the session rests (C7)."""
+    """The live compaction was taken back; automatic compaction of the session rests (C7).
+
+    Not where its summary was ``erased`` (E8): nobody asked for the rest, and there is nothing to redo.
+    """
 
     TOPIC: ClassVar[str] = "CompactionUndone"
+    class_version: ClassVar[int] = 2
     compaction: str
+    cause: Literal["asked", "erased"] = "asked"
+
+    @staticmethod
+    def upcast_v1_v2(state: dict[str, JSON]) -> None:
+        """Before there was erasure somebody always asked."""
+        state["cause"] = "asked"
 
 
 @topic
@@ -488,6 +498,100 @@ class DriftDetected(Event):
     kind: Literal["drift", "missing", "unadopted", "unreadable"]
     expected: str | None
     found: str | None
+
+
+# --- erasure -----------------------------------------------------------------------------------------
+
+ErasedKind = Literal["session", "message", "entry"]
+Span: TypeAlias = tuple[int, int]
+"""Positions from the first to the second, both included."""
+
+
+@topic
+class ErasureRequested(Event):
+    """Somebody asked that a session, a message or an entry is erased (E8). Payload ``{"reason": text}``.
+
+    ``target`` is its id, ``position`` that of the message. ``spans`` are the payloads that go, as far as they were
+    there then; ``entries`` and ``candidates`` those of memory that go; ``keep`` what was to stay though it was derived.
+    """
+
+    TOPIC: ClassVar[str] = "ErasureRequested"
+    erasure: str
+    kind: ErasedKind
+    target: str
+    position: int | None = None
+    everywhere: bool = False
+    entries: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+    elsewhere: int = 0
+
+
+@topic
+class PayloadsErased(Event):
+    """The payloads at ``spans`` are gone, in the transaction of this event (E8).
+
+    ``entries`` are the entries that memory shows no more, in any revision. Payload
+    ``{"entries": [[entry, revision, text], ...]}``: what other entries, ``kept``, said in the revisions that went.
+    """
+
+    TOPIC: ClassVar[str] = "PayloadsErased"
+    erasure: str
+    spans: tuple[Span, ...]
+    entries: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+
+class ErasedCount(Frozen):
+    """How many payloads of a topic were erased."""
+
+    topic: str
+    events: int
+
+
+@topic
+class ErasureCompleted(Event):
+    """The receipt: no file or table of ours holds the text any more (E8). Only ever written when that is so.
+
+    ``wiped`` says by what; ``revision`` is the one that memory went over to; ``elsewhere`` counts the events that
+    repeat the words and were left, as it was asked.
+    """
+
+    TOPIC: ClassVar[str] = "ErasureCompleted"
+    erasure: str
+    kind: ErasedKind
+    target: str
+    requested: int
+    events: int
+    erased: tuple[ErasedCount, ...] = ()
+    entries: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    undone: tuple[str, ...] = ()
+    revision: int | None = None
+    rebuilt: tuple[str, ...] = ()
+    wiped: Literal["vacuumed_and_truncated", "vacuumed", "in_memory"]
+    elsewhere: int = 0
+
+
+@topic
+class RelearningBlocked(Event):
+    """What an erasure took out of memory is not learned again (D16, E8). Payload ``{"salt", "digests"}``.
+
+    Slow, salted digests of the words of each text, and of all its words but one; never the words.
+    """
+
+    TOPIC: ClassVar[str] = "RelearningBlocked"
+    erasure: str
+    texts: int
+
+
+@topic
+class RelearningAllowed(Event):
+    """A person lifted that block; its digests were erased with it (D16)."""
+
+    TOPIC: ClassVar[str] = "RelearningAllowed"
+    erasure: str
 
 
 # --- projections -------------------------------------------------------------------------------------

@@ -57,6 +57,16 @@ def document_stream(workspace: str) -> UUID:
     return _stream("document", workspace)
 
 
+def erasure_stream(workspace: str, erasure: str) -> UUID:
+    """One erasure, from its request to its receipt; its version fences who goes on with it (E8)."""
+    return _stream("erasure", workspace, erasure)
+
+
+def relearning_stream(workspace: str, erasure: str) -> UUID:
+    """The block that an erasure left, until a person lifts it (D16)."""
+    return _stream("relearning", workspace, erasure)
+
+
 def projection_stream(projection: str) -> UUID:
     """What people decided about one projection (E6); a projection belongs to the store, not to a workspace."""
     return _stream("projection", projection)

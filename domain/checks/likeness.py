@@ -131,6 +131,11 @@ def _values(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def is_exact(word: str) -> bool:
+    """Whether a folded word counts, dates or turns a sentence round: without it the sentence says something else."""
+    return word in _NUMBERS or word in _OPPOSITES or any(char.isdigit() for char in word)
+
+
 @lru_cache(maxsize=4096)
 def _sequence(text: str) -> tuple[str, ...]:
     return tuple(word for word in _TOKEN.findall(normal_form(text)) if word not in _STOP)

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from ...domain.context import Built, digest
-from ...domain.message import JSON, ToolCall, ToolResult
+from ...domain.erasure import ERASED, ERASED_BLOCK
+from ...domain.message import JSON, Text, ToolCall, ToolResult
 from ...domain.rendering import TARGETS, Target, losses, to_anthropic, to_openai, to_openai_responses
 from ...domain.tokens import count_parts, count_text, count_tools
 from ..work.compressor import Looked
@@ -78,6 +79,12 @@ class Context:
         """Who counts in this runtime; each message keeps the count of the runtime that recorded it."""
         return self.built.preamble.counter.name
 
+    @property
+    def erased(self) -> list[str]:
+        """Ids of the lines, and ``memory``, in whose place a tombstone stands: a past with one is never ``proved``."""
+        stones = [line.id for line in self.built.lines if [*line.parts] == [Text(ERASED)]]
+        return [*(["memory"] if ERASED_BLOCK in self.built.preamble.memory else []), *stones]
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of the canonical neutral JSON."""
@@ -139,4 +146,5 @@ class Context:
             proved=self.proved,
             note=self.note or None,
             repairs=list(self.built.notes),
+            erased=self.erased,
         )

@@ -21,6 +21,7 @@ from ..store.log import Log
 from ..store.system import telling
 from ..work import conversation, exporting, importing, looking, plugging, tracing, undoing, verifying
 from ..work.calling import method
+from ..work.erasure.blocks import refusing
 from ..work.exporting import Lines, Sink
 from ..work.extras import counter_of, curator_of, redactor_of, summarizer_of
 from ..work.file_owner import FileOwner
@@ -32,6 +33,7 @@ from ..work.transcripts import Progress
 from ..work.workspace import Workspace
 from .answers import Answer
 from .catalogue import projections_of
+from .erasing import Erasing
 from .memory import Memory
 from .projections import ProjectionsFace
 from .run import Run
@@ -39,7 +41,7 @@ from .session import Session
 from .upkeep import Upkeep, place_of_book
 
 
-class Minutebook(Upkeep):
+class Minutebook(Upkeep, Erasing):
     """The minutes of one workspace: its log, its sessions, its memory. Made by ``open``."""
 
     def __init__(
@@ -62,6 +64,7 @@ class Minutebook(Upkeep):
         self._closed = False
         self.memory = Memory(runtime, self._publisher, self._curating)
         self.projections = ProjectionsFace(runtime, self._publisher)
+        self._can_erase(runtime, self._publisher)
 
     # --- opening and closing
 
@@ -116,6 +119,7 @@ class Minutebook(Upkeep):
         try:
             log = Log(store)
             projections = projections_of(log, effective)
+            check = refusing(check, log, effective.workspace_id)
             runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact, check)
             book = cls(
                 runtime,
@@ -156,6 +160,7 @@ class Minutebook(Upkeep):
         except StoreError as error:
             # A damaged read model must not keep out the very rebuild that mends it; opening a session looks again.
             self._curating.last_error = f"{error.code}: {error.message}"
+        self._erasures.start()
         self._curating.start()
 
     def close(self) -> None:
@@ -322,6 +327,7 @@ class Minutebook(Upkeep):
     def status(self) -> Answer:
         """One page: sessions, memory, projections, last failures."""
         answer = Answer(looking.status(self._runtime, self._workspace.root, self.memory.status()))
+        answer["erasures"] = self._erasures.unfinished()
         if answer["latest"]:
             latest = str(answer["latest"][0]["session"])
             said = self.find_session(latest)._crowded()

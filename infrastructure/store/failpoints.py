@@ -92,6 +92,17 @@ POINTS: dict[str, str] = {
     "restore.replaced": "F36 the same, all locks let go",
     "restore.file_kept": "F36 the memory file of the old store is kept, and still there",
     "restore.file_gone": "F36 it is gone, the one of the new store not yet written",
+    "erase.planned": "X00 what goes is known, nothing is requested",
+    "erase.requested": "X01 the request is in the log",
+    "erase.published": "X02 memory is without the entries, its file too",
+    "erase.erasing": "X03 inside the transaction that erases payloads",
+    "erase.erased": "X03 payloads are erased, others may be left",
+    "erase.undone": "X03 a summary that was erased is taken back",
+    "erase.projected": "X04 read models are without the text",
+    "erase.vacuum": "X05 before the database is written anew",
+    "erase.truncate": "X05 before the write-ahead log is truncated",
+    "erase.wiped": "X05 no page holds the text, no receipt is given",
+    "erase.completed": "X06 the receipt is in the log, not acknowledged",
     "lock.wait": "F25 before the lock is tried",
 }
 """Every failpoint and the row of the fault matrix that it stands for; a test holds this list to the source."""

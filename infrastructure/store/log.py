@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from ...domain.chain import next_chain
 from ...domain.events import Event, LoggedEvent
 from .database import Database
-from .erasure import erase_payloads, scrub
+from .erasure import erase_in, erase_payloads, in_the_way, scrub, wipe
 from .faults import guard
 from .mapper import MinutebookMapper, OrjsonTranscoder
 from .rows import (
@@ -158,6 +158,47 @@ class Log:
         """
         with self.database.writer() as writer:
             return scrub(self.database, writer)
+
+    def erasing(self, positions: Iterable[int]) -> Within:
+        """For ``append(within=...)``: erases these payloads in the transaction of the event that says so (E8)."""
+        named = sorted(set(positions))
+
+        def within(connection: Connection, appended: list[int]) -> None:
+            erase_in(self.database, connection, named, appended[0])
+
+        return within
+
+    def wipe(self, tables: Sequence[str], *, patient: bool = True) -> str | None:
+        """Clears pages, write-ahead log and dead rows of what was erased; returns what stands in the way, else None."""
+        with self.database.writer() as writer:
+            return wipe(self.database, writer, tables, patient=patient)
+
+    def in_the_way(self) -> str | None:
+        """What keeps ``wipe`` from its end just now, at a look; None: nothing does."""
+        with self.database.writer() as writer:
+            return in_the_way(self.database, writer)
+
+    def erased_by(self, positions: Iterable[int]) -> dict[int, int]:
+        """The positions that were erased, each with that of the event that did it."""
+        wanted, found = sorted(set(positions)), {}
+        with self.database.reading() as connection:
+            for start in range(0, len(wanted), 500):
+                part = tuple(wanted[start : start + 500])
+                marks = ", ".join("?" * len(part))
+                statement = f"SELECT position, by_position FROM erased WHERE position IN ({marks})"  # noqa: S608
+                if not self.database.sqlite:
+                    statement = statement.replace("?", "%s")
+                found.update({row[0]: row[1] for row in connection.exec_driver_sql(statement, part)})
+        return found
+
+    def newest_of(self, *topics: str, connection: Connection | None = None) -> int:
+        """The position of the newest event of rare topics, of whatever workspace; 0 when there is none."""
+        if connection is None:
+            with self.database.reading() as reading:
+                return self.newest_of(*topics, connection=reading)
+        marks = ", ".join("?" * len(topics))
+        statement = f"SELECT max(position) FROM events WHERE topic IN ({marks})"  # noqa: S608 - placeholders only
+        return self._one(connection, statement, topics) or 0
 
     def on_append(self, listener: Callable[[int], None]) -> Callable[[], None]:
         """Calls ``listener`` with the last position after each append of this process: a hint, never the truth.

@@ -1,4 +1,4 @@
-"""From an older schema to today's, in one transaction (E7, ADR 0015).
+"""From an older schema to today's, in one transaction (E7, ADR 0017).
 
 The log's own tables change only by a step of their version, written once and never changed: an event is for ever. All
 else in the schema is made of the log or of the moment (cursors, parked events, leases): such a table is simply brought

@@ -21,6 +21,7 @@ from ...domain.relief import with_reductions
 from ...domain.streams import compactions_stream
 from .calling import require_caller
 from .conversation import RunRef
+from .erasure.fence import since
 from .freezer import Freezer, Frozen
 from .policy import policy_of
 from .requests import Requests
@@ -137,7 +138,7 @@ class Compressor:
             ),
         )
         try:
-            self._runtime.log.append([event])
+            self._runtime.log.append([event], within=since(self._runtime.log, seen.mark))
         except StreamConflict:
             return False  # Somebody else decided first: look again.
         return True

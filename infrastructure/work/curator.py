@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -31,6 +31,7 @@ from ...projections import candidates
 from ..store.failpoints import failpoint
 from .calling import call, kind, label, method, said
 from .curation_lease import CurationLease, give_back, require_lease, take_lease
+from .erasure.fence import append_or_silence, mark, since
 from .proposals import operation_of
 from .publisher import Publisher
 from .runtime import Runtime, new_id
@@ -53,6 +54,8 @@ class Inputs:
     rows: tuple[candidates.CandidateRow, ...]
     values: tuple[Candidate, ...]
     versions: dict[str, int]
+    mark: int = 0
+    """The last erasure before they were read; after another one nothing made of them is recorded in words (E8)."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -72,11 +75,8 @@ class Inputs:
         )
 
     def without(self, names: frozenset[str]) -> Inputs:
-        return Inputs(
-            tuple(row for row in self.rows if row.candidate not in names),
-            tuple(value for value in self.values if value.id not in names),
-            self.versions,
-        )
+        rows = tuple(row for row in self.rows if row.candidate not in names)
+        return replace(self, rows=rows, values=tuple(value for value in self.values if value.id not in names))
 
 
 class Curator:
@@ -142,6 +142,7 @@ class Curator:
 
     def _inputs(self) -> Inputs:
         runtime = self._runtime
+        seen = mark(runtime.log)
         with runtime.projections.reading("candidates") as (view, connection):
             rows = candidates.pending(view, connection, runtime.workspace)[:INPUTS_MAX]
         events = runtime.log.at(row.position for row in rows)
@@ -164,7 +165,7 @@ class Curator:
                     row.actor,
                 )
             )
-        return Inputs(tuple(kept), tuple(values), versions)
+        return Inputs(tuple(kept), tuple(values), versions, seen)
 
     def _attempt(self, job: str, inputs: Inputs, lease: CurationLease) -> dict[str, Any]:
         document = self._publisher.document()
@@ -259,6 +260,7 @@ class Curator:
 
         def fence(connection: Connection) -> None:
             require_lease(self._runtime, connection, lease)
+            since(self._runtime.log, inputs.mark)(connection, [])
 
         try:
             done = self._publisher.publish(
@@ -314,7 +316,8 @@ class Curator:
             [
                 self._rejection(job, inputs, inputs.ids, reasons, completion, text),
                 *self._set_aside(inputs, reasons[0].check),
-            ]
+            ],
+            inputs.mark,
         )
         return answer_of(job, "rejected", None, reasons)
 
@@ -353,7 +356,7 @@ class Curator:
             curator=label(self._curator),
             payload=encode_payload({"message": kept}),
         )
-        self._append([event, *self._set_aside(inputs, error)])
+        self._append([event, *self._set_aside(inputs, error)], inputs.mark)
         return answer_of(job, "failed", None, (Refusal(check=error, entry="job", message=kept[:500]),))
 
     def _set_aside(self, inputs: Inputs, reason: str) -> list[Event]:
@@ -378,8 +381,9 @@ class Curator:
             if row.attempts + 1 >= most
         ]
 
-    def _append(self, events: Sequence[Event]) -> None:
-        self._runtime.log.append(events)
+    def _append(self, events: Sequence[Event], seen: int | None = None) -> None:
+        log = self._runtime.log
+        append_or_silence(log, mark(log) if seen is None else seen, *events)
 
 
 def answer_of(job: str | None, status: str, revision: int | None, reasons: Sequence[Refusal]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The memory file after a restore: what the restored log says, and a copy of what stood there (D8, ADR 0016)."""
+"""The memory file after a restore: what the restored log says, and a copy of what stood there (D8, ADR 0018)."""
 
 from __future__ import annotations
 

@@ -8,6 +8,8 @@ from threading import Lock
 
 from ...domain.catalogue import MemoryFrozen
 from ...domain.document import digest, render
+from ...domain.erasure import ERASED_BLOCK, ERASED_ENTRY
+from ...domain.errors import StreamConflict
 from ...domain.events import encode_payload
 from ...domain.memory_block import memory_block
 from ...domain.message import Trust, lowest_trust
@@ -15,6 +17,7 @@ from ...domain.streams import shown_stream
 from ...projections.context import queries
 from ...projections.revisions import queries as revisions
 from .appending import append_behind
+from .erasure.fence import mark, since
 from .publisher import Publisher
 from .runtime import Runtime
 
@@ -40,19 +43,26 @@ class Freezer:
         self._anew = anew
         self._lock = Lock()
         self._mine: Frozen | None = None
+        self._mark = 0
 
     def freeze(self, run: str | None) -> Frozen | None:
         """The block of this runtime; frozen now, by an event, at the first request. None when memory is off."""
         if not self._runtime.settings.memory_enabled:
             return None
         with self._lock:  # several threads of an agent may ask in one run
+            if (found := mark(self._runtime.log)) != self._mark:
+                # What was frozen may have been erased since: that is the one thing that ends a freeze (E8).
+                self._mine, self._mark = None if self._mine is None else self._kept(), found
             if self._mine is None and not self._anew:
                 # Another Session object of this runtime may have frozen it already.
                 self._mine = self._recorded(None, runtime=self._runtime.id)
             if self._mine is None:
-                self._mine = self._record(self._latest(), run)
+                self._mine = self._record(run)
                 self._anew = False
             return self._mine
+
+    def _kept(self) -> Frozen | None:
+        return self._recorded(None, runtime=self._runtime.id)
 
     def at(self, position: int | None) -> Frozen | None:
         """The last freeze at or before a position; else the latest revision of that time, unfrozen (C8).
@@ -69,6 +79,10 @@ class Freezer:
         if row is None:
             return None
         event = self._runtime.log.at([row.position])[row.position]
+        if event.erased:
+            # Before the erasure something stood there; after it the next request freezes the memory of then.
+            gone = self._runtime.log.erased_by([row.position]).get(row.position, 0)
+            return Frozen(row.revision, row.digest, ERASED_BLOCK, True) if position and position < gone else None
         return Frozen(row.revision, row.digest, str(event.body.content.get("block", "")), True)
 
     def _latest(self, position: int | None = None) -> Frozen:
@@ -84,11 +98,20 @@ class Freezer:
         # A file that was deleted means: nothing is to be remembered for now (D11).
         if position is None and self._publisher.state().state == "missing":
             return Frozen(revision.revision, digest(render(())), "", False)
-        entries = [(entry.entry, entry.text) for entry in shown or ()]
+        entries = [(entry.entry, entry.text or ERASED_ENTRY) for entry in shown or ()]
         trust = lowest_trust("operator", *(entry.trust for entry in shown or ()))
         return Frozen(revision.revision, revision.digest, memory_block(revision.revision, entries), False, trust)
 
-    def _record(self, latest: Frozen, run: str | None) -> Frozen:
+    def _record(self, run: str | None) -> Frozen:
+        while True:
+            seen = mark(self._runtime.log)
+            try:
+                return self._recorded_now(self._latest(), run, seen)
+            except StreamConflict:
+                if mark(self._runtime.log) == seen:
+                    raise
+
+    def _recorded_now(self, latest: Frozen, run: str | None, seen: int) -> Frozen:
         runtime = self._runtime
         stream = shown_stream(runtime.workspace, self._session, runtime.id)
 
@@ -107,5 +130,5 @@ class Freezer:
                 )
             ]
 
-        append_behind(runtime, stream, events)
+        append_behind(runtime, stream, events, within=since(runtime.log, seen))
         return Frozen(latest.revision, latest.digest, latest.block, True, latest.trust)

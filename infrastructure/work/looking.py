@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from ...domain.catalogue import CompactionCommitted, MessageRecorded
+from ...domain.erasure import ERASED
 from ...domain.errors import InputError, SessionError
 from ...domain.events import TOPICS, LoggedEvent
 from ...domain.neutral import content_json
@@ -17,6 +18,7 @@ from ...domain.whole_numbers import whole_number
 from ...projections.context import history
 from ...projections.revisions import queries as revisions
 from . import conversation
+from .erasure.records import tombstones
 from .runtime import Runtime
 from .visible import Reader, message_of
 
@@ -75,11 +77,14 @@ def messages(
         part = rows[start : start + 500]
         reductions = {row.reduction for row in part if row.reduction is not None}
         events = runtime.log.at([row.position for row in part] + list(reductions))
+        gone = tombstones(runtime, [event.position for event in events.values() if event.erased])
         for row in part:
-            yield _message(row, events)
+            yield _message(row, events, gone)
 
 
-def _message(row: history.MessageRow, events: dict[int, LoggedEvent]) -> tuple[Any, dict[str, Any]]:
+def _message(
+    row: history.MessageRow, events: dict[int, LoggedEvent], gone: dict[int, dict[str, Any]]
+) -> tuple[Any, dict[str, Any]]:
     event = events[row.position]
     message = message_of(event)
     content = content_json(message.parts)
@@ -101,6 +106,8 @@ def _message(row: history.MessageRow, events: dict[int, LoggedEvent]) -> tuple[A
         "time": event.time.isoformat(),
         "source": None if event.erased else message.source,
     }
+    if event.erased:
+        known["erased"] = gone.get(row.position)
     if row.reduction is not None:
         shown = events[row.reduction].body.content.get("reductions", {}).get(row.message)
         if shown is not None:
@@ -123,7 +130,8 @@ def recall(runtime: Runtime, position: int, around: int) -> list[dict[str, Any]]
             rows = history.messages(
                 view, connection, runtime.workspace, found.session, None, limit=1, before=position + 1
             )
-        return [_message(row, runtime.log.at([row.position]))[1] for row in rows]
+        gone = tombstones(runtime, [position] if found.erased else [])
+        return [_message(row, runtime.log.at([row.position]), gone)[1] for row in rows]
     place = next(index for index, (_, known) in enumerate(listed) if known["position"] == position)
     return [known for _, known in listed[max(0, place - around) : place + around + 1]]
 
@@ -143,7 +151,7 @@ def compactions(runtime: Runtime, session: str) -> list[dict[str, Any]]:
 def _compaction(row: history.CompactionRow, event: LoggedEvent) -> dict[str, Any]:
     body = event.body
     covers = list(body.covers) if isinstance(body, CompactionCommitted) else []
-    text = body.content.get("summary") or body.content.get("message")
+    text = ERASED if event.erased else body.content.get("summary") or body.content.get("message")
     return {
         "compaction": row.compaction,
         "status": row.status,

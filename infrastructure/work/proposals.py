@@ -79,6 +79,9 @@ def propose(
     if actor != "person" and from_outside(runtime, publisher, ref.session, texts(pinned)):
         trust = lowest_trust(trust, "tool")
     findings = tuple(finding for text in texts(pinned) for finding in _findings(runtime, text, trust))
+    if (forgotten := next((finding for finding in findings if finding.code == "erased"), None)) is not None:
+        # Not even as a refused candidate: that would bring the text back into the log (E8, D16).
+        return _answer(None, "refused", f"erased: {forgotten.message}", lines, error="erased")
     findings += _repeats(applied, candidate)
     event = CandidateProposed(
         envelope=runtime.envelope(

@@ -219,6 +219,19 @@ class Publisher:
             done = self.writer.write(document, imported_draft(intake, actor), look)
             return intake, changed(done, displaced=displaced + done.displaced)
 
+    def erase(self, entries: Collection[str], *, causation: int, actor: str = "person") -> int | None:
+        """A revision without these entries; None when memory has none of them (E8). Raises as ``publish``."""
+        with self._locked():
+            recover(self.ledger, self.workspace)
+            document, look = self.ledger.document(), self.workspace.look()
+            left = [entry for entry in _entries(document.current) if entry.id not in entries]
+            if len(left) == len(document.facts):
+                return None
+            self.writer.require_clean(document, look)
+            texts, facts = tuple(entry.text for entry in left), tuple(entry.fact for entry in left)
+            draft = Draft("erased", texts, facts, actor=actor, causation=causation)
+            return self.writer.write(document, draft, look).revision
+
     def rebuild_file(self) -> bool:
         """Writes the committed bytes again when the file is missing: no revision, and nothing else is touched (D11).
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from ...domain.catalogue import CandidateProposed, Override, RevisionPrepared
 from ...domain.checks.likeness import contradicts
 from ...domain.curation import JUDGED
+from ...domain.erasure import ERASED_ENTRY
 from ...domain.errors import InputError, MemoryFault
 from ...domain.events import LoggedEvent
 from ...domain.operations import Add, Operation, Remove, Replace, Single, singles
@@ -34,13 +35,19 @@ def show(runtime: Runtime, publisher: Publisher, revision: int | None, at: int |
         "revision": 0 if row is None else row.revision,
         "kind": None if row is None else row.kind,
         "digest": None if row is None else row.digest,
-        "entries": [{"id": entry.entry, "text": entry.text} for entry in entries],
+        "entries": [_shown(entry) for entry in entries],
         "file": {"state": state.state, "path": state.path},
     }
     if row is not None and row.kind == "displaced":
         raw = publisher.revision(row.revision).raw
         answer["kept"] = None if raw is None else raw.decode(errors="backslashreplace")
     return answer
+
+
+def _shown(entry: EntryRow) -> dict[str, Any]:
+    """An entry as it is shown; one that was erased by a tombstone (E8)."""
+    erased: dict[str, Any] = {} if entry.text else {"erased": True}
+    return {"id": entry.entry, "text": entry.text or ERASED_ENTRY, **erased}
 
 
 def _snapshot(
@@ -136,10 +143,15 @@ def diff(runtime: Runtime, publisher: Publisher, a: int, b: int) -> dict[str, An
             added.remove(entry)
             changed.append((removed.pop(corrected.entry), entry))
     return {
-        "added": [{"id": entry.entry, "text": entry.text} for entry in added],
-        "removed": [{"id": entry.entry, "text": entry.text} for entry in removed.values()],
+        "added": [_shown(entry) for entry in added],
+        "removed": [_shown(entry) for entry in removed.values()],
         "changed": [
-            {"id": after.entry, "replaces": before.entry, "before": before.text, "after": after.text}
+            {
+                "id": after.entry,
+                "replaces": before.entry,
+                "before": before.text or ERASED_ENTRY,
+                "after": after.text or ERASED_ENTRY,
+            }
             for before, after in changed
         ],
     }
@@ -190,7 +202,7 @@ def _blame(runtime: Runtime, entry: EntryRow, passed: list[str], overrides: tupl
                 findings = [finding.code for finding in body.findings]
     return {
         "entry": entry.entry,
-        "text": entry.text,
+        "text": entry.text or ERASED_ENTRY,
         "revision": entry.since,
         "operation": operation,
         "candidates": list(entry.candidates),
@@ -336,7 +348,7 @@ def _texts_of(runtime: Runtime, operations: Iterable[Operation | None]) -> dict[
     with runtime.projections.reading("revisions") as (view, connection):
         for target in targets - found.keys():
             if past := revisions.history(view, connection, runtime.workspace, target):
-                found[target] = past[-1].text
+                found[target] = past[-1].text or ERASED_ENTRY
     return found
 
 

@@ -1,4 +1,4 @@
-"""A backup takes the place of a store: proved first, what was there kept, all of it or nothing (E7, ADR 0016).
+"""A backup takes the place of a store: proved first, what was there kept, all of it or nothing (E7, ADR 0018).
 
 The steps are the same on both databases: prove the backup, compare it with what is there, keep that, replace it in one
 transaction, bring the memory file back to the log. Killed before the transaction is over the old store stands, after it

@@ -20,6 +20,7 @@ from ...domain.summary_safety import reads_as_instruction, redact_credentials
 from ...projections.context import history
 from . import claims
 from .calling import call, kind, label, method, require_caller, said
+from .erasure.fence import append_or_silence, since
 from .runtime import Runtime, new_id
 from .visible import Seen
 
@@ -91,22 +92,23 @@ class Summarising:
             require_caller()
         except BaseException as error:
             # Also an interrupt: what was begun is on record, and nothing has changed (C5).
-            self._failed(compaction, plan, policy, run, error, sum(spent, Usage()))
+            self._failed(compaction, plan, policy, run, error, sum(spent, Usage()), seen.mark)
             if not isinstance(error, Exception):
                 raise
             return self._nothing(compaction, "failed", (kind(error),), plan)
         if isinstance(verdict, Rejected):
-            self._rejected(compaction, plan, policy, run, verdict)
+            self._rejected(compaction, plan, policy, run, verdict, seen.mark)
             return self._nothing(compaction, "rejected", verdict.reasons, plan)
         event = verdict.event(compaction)
         event.__dict__["envelope"] = self._runtime.envelope(
             stream, seen.fence + 1, actor="compressor", session=self._session, run=run, trust=plan.trust
         )
         try:
-            self._runtime.log.append([event], expects=[(stream, seen.fence)], within=held.check)
+            within = since(self._runtime.log, seen.mark, held.check)
+            self._runtime.log.append([event], expects=[(stream, seen.fence)], within=within)
         except StreamConflict:
             lost = Rejected(("superseded",), verdict.body, verdict.usage)
-            self._rejected(compaction, plan, policy, run, lost)
+            self._rejected(compaction, plan, policy, run, lost, seen.mark)
             return self._nothing(compaction, "rejected", lost.reasons, plan)
         return Outcome(compaction, "committed", (), plan.covers, plan.tokens_before, verdict.tokens_after)
 
@@ -158,7 +160,9 @@ class Summarising:
     def _nothing(self, compaction: str, status: str, reasons: tuple[str, ...], plan: Summarise) -> Outcome:
         return Outcome(compaction, status, reasons, (), plan.tokens_before, plan.tokens_before)
 
-    def _rejected(self, compaction: str, plan: Summarise, policy: Policy, run: str | None, verdict: Rejected) -> None:
+    def _rejected(
+        self, compaction: str, plan: Summarise, policy: Policy, run: str | None, verdict: Rejected, mark: int
+    ) -> None:
         event = CompactionRejected(
             envelope=self._attempt(compaction, run),
             compaction=compaction,
@@ -171,10 +175,17 @@ class Summarising:
             usage=verdict.usage,
             payload=encode_payload({"summary": _storable(verdict.text), **recorded(verdict.asked)}),
         )
-        self._runtime.log.append([event])
+        append_or_silence(self._runtime.log, mark, event)
 
     def _failed(
-        self, compaction: str, plan: Summarise, policy: Policy, run: str | None, error: BaseException, usage: Usage
+        self,
+        compaction: str,
+        plan: Summarise,
+        policy: Policy,
+        run: str | None,
+        error: BaseException,
+        usage: Usage,
+        mark: int,
     ) -> None:
         event = CompactionFailedEvent(
             envelope=self._attempt(compaction, run),
@@ -188,7 +199,7 @@ class Summarising:
             usage=usage,
             payload=encode_payload({"message": redact_credentials(said(error))[0]}),
         )
-        self._runtime.log.append([event])
+        append_or_silence(self._runtime.log, mark, event)
 
     def _attempt(self, compaction: str, run: str | None) -> Envelope:
         stream = attempt_stream(self._runtime.workspace, compaction)

@@ -49,7 +49,7 @@ def trace(runtime: Runtime, position: int) -> list[dict[str, Any]]:
     """The chain around a position, in log order. Raises InputError ``unknown_position``, ``bad_value``."""
     found = runtime.event_at(position)
     links: dict[int, Link] = {position: Link("self", found, "this event")}
-    if found.known and not found.erased:
+    if found.known:
         for link in _around(runtime, found):
             links.setdefault(link.event.position, link)
             if len(links) >= LISTED_MAX:
@@ -58,6 +58,11 @@ def trace(runtime: Runtime, position: int) -> list[dict[str, Any]]:
 
 
 def _around(runtime: Runtime, event: LoggedEvent) -> Iterator[Link]:
+    if event.erased:
+        for place in runtime.log.erased_by([event.position]).values():
+            yield from (
+                Link("effect", other, "its text was erased by this") for other in runtime.log.at([place]).values()
+            )
     if event.envelope.causation is not None:
         cause = runtime.log.at([event.envelope.causation])
         yield from (Link("cause", found, "it was caused by this") for found in cause.values())

@@ -62,6 +62,11 @@ def _change(runtime: Runtime, compaction: str, session: str | None, what: str) -
             + (f"; redo {last_undone!r} first" if last_undone else ": there is nothing to redo"),
             code="not_undone",
         )
+    if what == "redone" and epoch is not None and runtime.log.at([epoch.redo[-1][1]])[epoch.redo[-1][1]].erased:
+        raise SessionError(
+            f"the summary of compaction {compaction!r} was erased; 'minutebook compact' makes a new one",
+            code="compaction_erased",
+        )
     envelope = runtime.envelope(stream, version + 1, actor="person", session=session)
     event: Event = (
         CompactionUndone(envelope=envelope, compaction=compaction)

@@ -1,4 +1,4 @@
-"""A store of an older schema becomes one of today's, after a backup that was proved (E7, ADR 0015)."""
+"""A store of an older schema becomes one of today's, after a backup that was proved (E7, ADR 0017)."""
 
 from __future__ import annotations
 

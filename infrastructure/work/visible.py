@@ -32,6 +32,7 @@ from ...domain.catalogue import (
     Usage,
 )
 from ...domain.context import Shown, SummaryShown, Visible
+from ...domain.erasure import ERASED
 from ...domain.errors import StoreError
 from ...domain.events import LoggedEvent
 from ...domain.forms import view
@@ -40,10 +41,10 @@ from ...domain.parts import parts_from_json
 from ...domain.streams import compactions_stream
 from ...projections.context import history, queries
 from ...projections.context.epochs import Compacted, Ref
+from .erasure.fence import mark
 from .runtime import Runtime
 from .sources import decode
 
-ERASED = "[This message was erased.]"
 TAIL_MAX = 500
 """Events that a look adds to the one before; after more it reads the projection again."""
 
@@ -82,6 +83,8 @@ class Seen:
     live: str | None
     fence: int
     """Version of the stream of decisions, read before everything else: who decides on this look expects it."""
+    mark: int
+    """The last erasure at that moment: what comes of this look is refused when there was one since (E8)."""
     epoch: int
     """Position of the last decision; 0 when there was none."""
     reported: int | None
@@ -100,6 +103,7 @@ class Reader:
         self._usage: dict[int, Usage] = {}
         self._last: Seen | None = None
         self._base = 0
+        self._mark = 0
 
     def see(self, at: int | None = None, *, originals: bool = False) -> Seen:
         """What is visible now, or was at a position (C11); ``originals``: with the live summary opened up (C7)."""
@@ -121,6 +125,8 @@ class Reader:
         """
         runtime, session = self._runtime, self._session
         with runtime.log.database.reading() as connection:
+            if mark(runtime.log, connection) != self._mark:
+                return None
             head = runtime.log.head(connection).position
             events = runtime.log.page(
                 connection, after=last.position, session=session, workspace=runtime.workspace, limit=TAIL_MAX
@@ -145,6 +151,9 @@ class Reader:
 
     def _full(self, at: int | None, originals: bool) -> Seen:
         runtime, session = self._runtime, self._session
+        if (erased := mark(runtime.log)) != self._mark:
+            # What is remembered here may be gone (E8).
+            self._messages, self._usage, self._mark = {}, {}, erased
         fence = runtime.log.version(compactions_stream(runtime.workspace, session))
         # The head is read first and asked for by name: what is appended meanwhile belongs to the next look.
         head = runtime.log.head().position
@@ -164,6 +173,7 @@ class Reader:
             bool(row is not None and row["suspended"] and at is None),
             None if epoch is None else epoch.live,
             fence,
+            self._mark,
             0 if epoch is None else epoch.position,
             *self._reported(visible, 0 if epoch is None else epoch.position),
         )

@@ -181,8 +181,8 @@ class _Fold:
             case events.CompactionFailedEvent() as body:
                 self._attempt(event, name, body, "failed", error=body.error)
             case events.CompactionUndone() as body:
-                session["suspended"] = 1
-                self._undone(event, name, body.compaction)
+                session["suspended"] = int(body.cause == "asked")
+                self._undone(event, name, body)
             case events.CompactionRedone() as body:
                 session["suspended"] = 0
                 self._redone(event, name, body.compaction)
@@ -338,14 +338,16 @@ class _Fold:
             )
         ]
 
-    def _undone(self, event: LoggedEvent, name: str, compaction: str) -> None:
+    def _undone(self, event: LoggedEvent, name: str, body: events.CompactionUndone) -> None:
         def change(visible: Visible, undo: Stack, redo: Stack) -> tuple[Visible, Stack, Stack] | None:
-            if not undo or undo[-1][0] != compaction:
+            if not undo or undo[-1][0] != body.compaction:
                 return None  # only the last one can be undone (C7); deciders never let another pass
             commit = undo[-1][1]
             self.flush()
             before = queries.visible(self.tables, self.connection, event.workspace, name, commit - 1)
-            return epochs.undo(before, visible, commit), undo[:-1], [*redo, undo[-1]]
+            # What was erased cannot be redone: there is nothing left of it (E8).
+            again = [*redo, undo[-1]] if body.cause == "asked" else redo
+            return epochs.undo(before, visible, commit), undo[:-1], again
 
         self._epoch(event, name, "undone", change)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -24,7 +24,14 @@ class Revisions(RevisionTables, Projection):
 
     name = "revisions"
     version = 1
-    event_types = frozenset({catalogue.RevisionPrepared, catalogue.RevisionCommitted, catalogue.RevisionAbandoned})
+    event_types = frozenset(
+        {
+            catalogue.RevisionPrepared,
+            catalogue.RevisionCommitted,
+            catalogue.RevisionAbandoned,
+            catalogue.PayloadsErased,
+        }
+    )
 
     def tables(self, metadata: MetaData) -> None:
         self.declare(metadata)
@@ -63,6 +70,8 @@ class _Fold:
                 self._decide(event, body.revision, "committed", None)
             case catalogue.RevisionAbandoned() as body:
                 self._decide(event, body.revision, "abandoned", body.reason)
+            case catalogue.PayloadsErased() as body:
+                self._erased(event, body)
             case _:
                 pass
 
@@ -108,26 +117,49 @@ class _Fold:
     def _commit(self, event: LoggedEvent, revision: int, staged: list[Content]) -> str:
         """Closes the entries that went or changed, opens the new ones, and returns the order as row numbers."""
         document = self._document(event.workspace)
-        waiting: dict[Content, list[int]] = {}
+        waiting: dict[Content, list[tuple[int, str]]] = {}
         for number, content in document.rows:
-            waiting.setdefault(content, []).append(number)
+            waiting.setdefault(_same(content), []).append((number, content[_TEXT]))
         rows: list[tuple[int, Content]] = []
         opened: list[dict[str, Any]] = []
         for content in staged:
-            same = waiting.get(content)
+            same = waiting.get(_same(content))
             if same:
-                rows.append((same.pop(0), content))
+                number, text = same.pop(0)
+                rows.append((number, _saying(content, text or content[_TEXT])))
+                if content[_TEXT] and not text:
+                    # The revisions before were erased, and this one still says what the entry is.
+                    self._say(number, content[_TEXT])
             else:
                 number = self._next_row()
                 rows.append((number, content))
                 opened.append(_opened(event, number, revision, content))
         entries = self.tables.entries
         closed = prepared(entries, "closed", lambda: _closed(entries))
-        for number in sorted(number for gone in waiting.values() for number in gone):
+        for number in sorted(number for gone in waiting.values() for number, _ in gone):
             closed.run(self.connection, number=number, until=revision)
         write(entries, self.connection, opened)
         document.rows = rows
         return _json([number for number, _ in rows])
+
+    def _erased(self, event: LoggedEvent, body: catalogue.PayloadsErased) -> None:
+        """Takes away what erased entries said, and gives back what others said in the revisions that went (E8)."""
+        entries = self.tables.entries
+        here = entries.c.workspace == event.workspace
+        for name in body.entries:
+            self.connection.execute(update(entries).where(here, entries.c.entry == name).values(text=""))
+        for name, since, text in body.content.get("entries", ()):
+            silent = (here, entries.c.entry == name, entries.c.blame == since, entries.c.text == "")
+            self.connection.execute(update(entries).where(*silent).values(text=text))
+        # What is kept while the batch lasts cannot be read again: its revisions are written at the end.
+        if (document := self.documents.get(event.workspace)) is not None:
+            told = {(name, since): text for name, since, text in body.content.get("entries", ())}
+            gone = frozenset(body.entries)
+            document.rows = [(number, _after(content, gone, told)) for number, content in document.rows]
+
+    def _say(self, row: int, text: str) -> None:
+        entries = self.tables.entries
+        self.connection.execute(update(entries).where(entries.c.row == row).values(text=text))
 
     def _document(self, workspace: str) -> _Document:
         found = self.documents.get(workspace)
@@ -181,6 +213,24 @@ def _order(revisions: Table) -> Select[Any]:
 
 
 # --- rows
+
+_TEXT = 1
+"""Where the text stands in a content; empty where it was erased."""
+
+
+def _same(content: Content) -> Content:
+    """What makes an entry the same one: all but its text, which its id stands for and an erasure takes away."""
+    return (*content[:_TEXT], *content[_TEXT + 1 :])
+
+
+def _saying(content: Content, text: str) -> Content:
+    return (*content[:_TEXT], text, *content[_TEXT + 1 :])
+
+
+def _after(content: Content, gone: frozenset[str], told: Mapping[tuple[str, int], str]) -> Content:
+    """A content after an erasure: silent, or told again."""
+    entry, text, since = content[:3]
+    return _saying(content, "" if entry in gone else text or told.get((entry, since), ""))
 
 
 def _prepared(event: LoggedEvent, body: catalogue.RevisionPrepared) -> dict[str, Any]:

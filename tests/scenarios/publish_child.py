@@ -104,6 +104,19 @@ def whole(command: dict[str, Any]) -> dict[str, Any]:
         }
 
 
+def erased(command: dict[str, Any]) -> dict[str, Any]:
+    """An erasure through the public object; without a target the unfinished ones are gone on with, as at any start."""
+    if not command.get("argument"):
+        failpoints.arm_from_environment()
+    with Minutebook.open(command["root"], automatic=False) as book:
+        failpoints.arm_from_environment()
+        if command.get("argument"):
+            kind, id = command["argument"].split(":")
+            done = book.erase(kind, id, reason="a drill")
+            return {"receipt": done["receipt"]}
+        return {"unfinished": book.status()["erasures"]}
+
+
 def run(command: dict[str, Any]) -> None:
     os.environ[failpoints.VARIABLE] = command.get("failpoint", "")
     os.environ["MINUTEBOOK_DATABASE"] = command.get("database") or ""
@@ -112,6 +125,9 @@ def run(command: dict[str, Any]) -> None:
         if not command.get("argument"):
             failpoints.arm_from_environment()
         os.write(acknowledged, json.dumps({"verb": "book", **whole(command)}).encode() + b"\n")
+        return
+    if command["verb"] == "erase":
+        os.write(acknowledged, json.dumps({"verb": "erase", **erased(command)}).encode() + b"\n")
         return
     failpoints.arm_from_environment()
     publisher = open_publisher(Path(command["root"]))

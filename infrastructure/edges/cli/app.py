@@ -119,4 +119,4 @@ def options(
 
 
 # The commands register themselves.
-from . import audit, backtest, blame, contexts, export, memory, notes, plug_ins, sessions, upkeep, work  # noqa: E402, F401
+from . import audit, backtest, blame, contexts, erasing, export, memory, notes, plug_ins, sessions, upkeep, work  # noqa: E402, F401

@@ -292,6 +292,10 @@ def status() -> None:
             ("automatic", "on" if memory["automatic_curation"] else "off"),
             ("last error", memory["last_error"]),
             ("compaction", found["compaction_note"]),
+            *(
+                ("erasure", f"{row['erasure']} unfinished: {row['waits_for']['code']}: {row['waits_for']['message']}")
+                for row in found["erasures"]
+            ),
         ]
     )
     out.line()

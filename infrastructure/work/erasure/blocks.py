@@ -1,0 +1,119 @@
+"""What was erased is not learned again, until a person lifts the block (D16, E8)."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ....domain.catalogue import Finding, RelearningAllowed, RelearningBlocked
+from ....domain.checks import Check
+from ....domain.errors import MemoryFault, StreamConflict
+from ....domain.events import Event, encode_payload
+from ....domain.message import Trust
+from ....domain.relearning import Forgotten, can_be_kept
+from ....domain.streams import relearning_stream
+from ...store.log import Log
+from ..runtime import Runtime
+
+CODE = "erased"
+"""The finding of a text that was erased: it refuses at every door, and a person may let it pass by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block in force, with the erasure that left it."""
+
+    erasure: str
+    position: int
+    forgotten: Forgotten
+
+
+def blocks(log: Log, workspace: str) -> list[Block]:
+    """The blocks of a workspace that nobody lifted."""
+    found: dict[str, Block] = {}
+    for event in log.read(topics=(RelearningBlocked.TOPIC, RelearningAllowed.TOPIC), workspace=workspace):
+        match event.body if event.known else None:
+            case RelearningBlocked() as body if not event.erased:
+                found[body.erasure] = Block(body.erasure, event.position, Forgotten.read(body.content))
+            case RelearningAllowed() as body:
+                found.pop(body.erasure, None)
+            case _:
+                pass
+    return list(found.values())
+
+
+def refusing(check: Check, log: Log, workspace: str) -> Check:
+    """The check with one finding more: ``erased``, for a text that somebody had erased from memory."""
+    lock = threading.Lock()
+    last = 0
+    kept: list[Block] = []
+
+    def in_force() -> list[Block]:
+        nonlocal last, kept
+        newest = log.newest_of(RelearningBlocked.TOPIC, RelearningAllowed.TOPIC)
+        with lock:
+            if newest != last:
+                kept, last = blocks(log, workspace), newest
+                known.cache_clear()
+            return kept
+
+    # A slow digest by design, and a text is asked about several times on its way in.
+    @lru_cache(maxsize=1_000)
+    def known(text: str) -> str | None:
+        return next((block.erasure for block in kept if block.forgotten.knows(text)), None)
+
+    def refuse(text: str, source: Trust = "user", *, entry_chars_max: int = 1_000) -> tuple[Finding, ...]:
+        found = check(text, source, entry_chars_max=entry_chars_max)
+        if len(text) > entry_chars_max or not in_force():
+            return found
+        erasure = known(text)
+        if erasure is None:
+            return found
+        message = (
+            "it was erased on request and is not learned again; a person can lift that: "
+            f"minutebook erase allow {erasure}"
+        )
+        return (*found, Finding(code="erased", message=message))
+
+    return refuse
+
+
+def blocking(runtime: Runtime, erasure: str, texts: Sequence[str]) -> list[Event]:
+    """The event that blocks these texts, with one salt for the whole workspace: a look asks each text once."""
+    texts = [text for text in texts if can_be_kept(text)]
+    if not texts:
+        return []
+    kept = blocks(runtime.log, runtime.workspace)
+    salt = kept[0].forgotten.salt if kept else os.urandom(16)
+    stream = relearning_stream(runtime.workspace, erasure)
+    return [
+        RelearningBlocked(
+            envelope=runtime.envelope(stream, 1, actor="minutebook"),
+            erasure=erasure,
+            texts=len(texts),
+            payload=encode_payload(Forgotten.of(texts, salt).content),
+        )
+    ]
+
+
+def allow(runtime: Runtime, erasure: str) -> dict[str, object]:
+    """Lifts a block, and erases its digests. Raises MemoryFault ``nothing_blocked``."""
+    runtime.require_writing("this")
+    block = next((one for one in blocks(runtime.log, runtime.workspace) if one.erasure == erasure), None)
+    if block is None:
+        raise MemoryFault(
+            f"erasure {erasure!r} blocks nothing (any more); 'minutebook erase list' shows those that do",
+            code="nothing_blocked",
+        )
+    stream = relearning_stream(runtime.workspace, erasure)
+    event = RelearningAllowed(
+        envelope=runtime.envelope(stream, 2, actor="person", causation=block.position), erasure=erasure
+    )
+    try:
+        runtime.log.append([event], within=runtime.log.erasing([block.position]))
+    except StreamConflict as error:
+        raise MemoryFault(f"somebody else lifted the block of {erasure!r} just now", code="nothing_blocked") from error
+    return {"erasure": erasure, "status": "allowed"}
