@@ -11,9 +11,10 @@ from ...projections.context import Context
 from ...projections.memory_file import MemoryFile
 from ...projections.projection import Projection
 from ...projections.revisions import Revisions
+from ...projections.search_index import SearchIndex
 
 GROUP = "minutebook.projections"
-BUILT_IN: tuple[type[Projection], ...] = (Context, Candidates, Revisions, MemoryFile)
+BUILT_IN: tuple[type[Projection], ...] = (Context, Candidates, Revisions, MemoryFile, SearchIndex)
 
 
 def standard(plugins: Sequence[str] = ()) -> list[type[Projection]]:

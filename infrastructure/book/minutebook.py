@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -20,8 +19,7 @@ from ..store.database import Access, Database
 from ..store.log import Log
 from ..store.runner import Projections
 from ..store.system import telling
-from ..work import conversation, exporting, importing, looking, tracing, undoing, verifying
-from ..work.calling import method
+from ..work import conversation, exporting, importing, looking, searching, tracing, undoing, verifying
 from ..work.exporting import Lines, Sink
 from ..work.extras import counter_of, curator_of, redactor_of, summarizer_of
 from ..work.file_owner import FileOwner
@@ -33,6 +31,7 @@ from ..work.transcripts import Progress
 from ..work.workspace import Workspace
 from .answers import Answer
 from .catalogue import standard
+from .given import usable
 from .memory import Memory
 from .projections import ProjectionsFace
 from .run import Run
@@ -93,8 +92,8 @@ class Minutebook:
         Raises InputError (``bad_database_url``, ``driver_missing``, ``extra_missing`` and others), StoreError
         ``not_a_book``, ``schema_newer``, ``store_locked``, ``store_corrupt``, ``store_unreachable``.
         """
-        _usable(summarizer, "summarizer", "summarize")
-        _usable(curator, "curator", "curate")
+        usable(summarizer, "summarizer", "summarize")
+        usable(curator, "curator", "curate")
         access = access or ("read_only" if read_only else "write")
         root = Path(workspace)
         effective = _settings(root, settings)
@@ -300,6 +299,21 @@ class Minutebook:
         """The chain of events behind a position, and what came of it (E4)."""
         return [Answer(item) for item in tracing.trace(self._runtime, position)]
 
+    def search(
+        self, query: str, kind: str | Sequence[str] | None = None, limit: int = 10, session: str | None = None,
+        **filters: Any,
+    ) -> list[Answer]:  # fmt: skip
+        """What was said and is remembered about something, best first, each hit with its exact source (D17).
+
+        ``query``: words, and phrases in double quotes that a hit must hold. ``kind``: ``entries``, ``evidence``,
+        ``messages``, several with ``/`` (default: all; of a session its messages). Filters: ``role``, ``run``,
+        ``since``, ``until`` (ISO 8601), ``at`` (a position), ``around`` (neighbours shown with a hit).
+        A hit has ``score`` and its ``factors``, ``kind``, ``id``, ``position``, ``text``, ``session`` and more.
+        Raises InputError ``bad_value``, ``bad_option``, ``unknown_position``; SessionError ``unknown_session``.
+        """
+        asked = searching.wanted(self._runtime, query, kind=kind, limit=limit, session=session, **filters)
+        return [Answer(hit) for hit in searching.search(self._runtime, asked)]
+
     def recall(self, position: int, around: int = 0) -> list[Answer]:
         """The original message at a position, with ``around`` neighbours on either side (D17)."""
         return [Answer(known) for known in looking.recall(self._runtime, position, around)]
@@ -379,15 +393,3 @@ def _settings(root: Path, given: Settings | None) -> Settings:
     if given is None:
         return Settings.load(root)
     return Settings.load(root, **{name: getattr(given, name) for name in given.model_fields_set})
-
-
-def _usable(value: Any, what: str, name: str) -> None:
-    """Refuses at the start what could only fail later: no function at all, or one that answers later."""
-    if value is None:
-        return
-    function = method(value, name)
-    if any(inspect.iscoroutinefunction(each) for each in (function, getattr(function, "__call__", None))):  # noqa: B004
-        raise InputError(
-            f"the {what} is asynchronous and this book is not; use minutebook.aio, or give a plain function",
-            code=f"async_{what}",
-        )

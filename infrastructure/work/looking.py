@@ -208,8 +208,8 @@ def log(
         run=run,
         stream=None if stream is None else _uuid(stream),
         workspace=runtime.workspace,
-        since=_moment(since),
-        until=_moment(until),
+        since=moment(since),
+        until=moment(until),
         limit=limit,
     )
     return (event_line(event) for event in found)
@@ -254,7 +254,8 @@ def _uuid(text: str) -> UUID:
         ) from error
 
 
-def _moment(text: str | None) -> str | None:
+def moment(text: str | None) -> str | None:
+    """A time as a caller writes it, in its stored form. Raises InputError ``bad_option``."""
     from datetime import UTC, datetime
 
     if text is None:
