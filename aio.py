@@ -260,6 +260,12 @@ class Minutebook:
     async def trace(self, position: int) -> list[Answer]:
         return await _call(self._book.trace, position)
 
+    async def search(
+        self, query: str, kind: str | Sequence[str] | None = None, limit: int = 10, session: str | None = None,
+        **filters: Any,
+    ) -> list[Answer]:  # fmt: skip
+        return await _call(self._book.search, query, kind, limit, session, **filters)
+
     async def recall(self, position: int, around: int = 0) -> list[Answer]:
         return await _call(self._book.recall, position, around)
 

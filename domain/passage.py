@@ -42,6 +42,6 @@ def best_passage(text: str, wanted: Collection[str], chars: int) -> Passage:
     room = max(chars - (end - start), 0) // 2
     start = max(0, min(start - room, len(text) - chars))
     stop = min(len(text), start + chars)
-    if start and (space := text.find(" ", start, start + 40)) >= 0:
+    if start and (space := text.find(" ", start, max(best[1], start))) >= 0:
         start = space + 1
     return Passage(start, stop, held)

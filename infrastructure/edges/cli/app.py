@@ -119,4 +119,4 @@ def options(
 
 
 # The commands register themselves.
-from . import audit, backtest, blame, contexts, export, memory, notes, sessions  # noqa: E402, F401
+from . import audit, backtest, blame, contexts, export, memory, notes, search, sessions  # noqa: E402, F401
