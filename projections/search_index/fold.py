@@ -16,7 +16,7 @@ from ...domain.said import original, said
 from ...domain.terms import VERSION, count_terms
 from ..projection import Projection
 from .packing import PLACES_MAX, Key, key_of, packed, spelled, unspelled
-from .tables import BLOCK, SearchTables
+from .tables import SearchTables
 
 MESSAGES, ENTRIES, EVIDENCE = "messages", "entries", "evidence"
 KINDS = (ENTRIES, EVIDENCE, MESSAGES)
@@ -66,13 +66,14 @@ class _Fold:
         self.documents: list[dict[str, Any]] = []
         self.waiting: list[_Waiting] = []
         last = connection.execute(select(func.max(tables.tail.c.position))).scalar()
-        self.block = -1 if last is None else last // BLOCK
+        self.block = -1 if last is None else last // tables.block
         self.stored = last is not None
         """Whether the tail has rows of an earlier batch."""
 
     def take(self, event: LoggedEvent) -> None:
-        if event.position // BLOCK != self.block:
-            self._close(event.position // BLOCK)
+        block = event.position // self.tables.block
+        if block != self.block:
+            self._close(block)
         match event.body:
             case catalogue.MessageRecorded() as body if event.session is not None:
                 self._message(event, event.session, body)
@@ -206,7 +207,7 @@ class _Fold:
     def _write_block(self, waiting: Sequence[_Waiting]) -> None:
         if not waiting:
             return
-        base = key_of(self.block * BLOCK, 0)
+        base = key_of(self.block * self.tables.block, 0)
         terms: dict[tuple[int, str], list[tuple[Key, int, int]]] = defaultdict(list)
         sums: dict[int, list[int]] = defaultdict(lambda: [0, 0])
         for scope, key, length, counts in waiting:

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, func, or_, select
 from ...domain.message import Trust
 from .fold import ENTRIES
 from .packing import Key, key_of, place_of, times_in, unpacked
-from .tables import BLOCK, SearchTables
+from .tables import SearchTables
 
 CHUNK = 400
 """Values in one IN: SQLite takes 32,766 in a statement, and long lists are slow to prepare."""
@@ -136,7 +136,7 @@ def _gather(
             .where(blocks.c.scope.in_(within), postings.c.term.in_(some))
         )
         for block, term, data in connection.execute(statement):
-            base = key_of(block * BLOCK, 0)
+            base = key_of(block * tables.block, 0)
             rows = list(unpacked(data))
             if kept is not None:
                 rows = [row for row in rows if base + row[0] in kept]

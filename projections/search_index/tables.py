@@ -8,6 +8,8 @@ never touched again. So a single append costs two rows, and a common word one ro
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, Table, Text
 
 from ..projection import BIG
@@ -18,6 +20,8 @@ BLOCK = 512
 
 class SearchTables:
     """What the fold writes and the queries read."""
+
+    block: ClassVar[int] = BLOCK
 
     scopes: Table
     documents: Table

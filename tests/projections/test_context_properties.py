@@ -23,8 +23,16 @@ from minutebook.projections.candidates import Candidates
 from minutebook.projections.context import Context, history, queries
 from minutebook.projections.memory_file import MemoryFile
 from minutebook.projections.revisions import Revisions
+from minutebook.projections.search_index import SearchIndex
 
-ALL = (Context, Candidates, Revisions, MemoryFile)
+
+class SmallBlocks(SearchIndex):
+    """Blocks so small that short histories close many."""
+
+    block = 7
+
+
+ALL = (Context, Candidates, Revisions, MemoryFile, SmallBlocks)
 
 
 class Fresh:
