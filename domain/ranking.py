@@ -37,6 +37,8 @@ FUSION = 60
 """The constant of reciprocal rank fusion, as its authors gave it."""
 VECTOR_SHARE = 0.5
 """What a rank by likeness of meaning weighs beside one by words."""
+DEPTH = 100
+"""Places of each ranking that count: further down, likeness is chance."""
 
 
 @dataclass(frozen=True, slots=True)

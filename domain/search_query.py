@@ -8,6 +8,10 @@ from dataclasses import dataclass
 
 from .terms import query_terms, sequence, stem
 
+MESSAGES, ENTRIES, EVIDENCE = "messages", "entries", "evidence"
+KINDS = (ENTRIES, EVIDENCE, MESSAGES)
+"""What can be searched. Evidence is indexed by nobody yet: its kind is known, and empty."""
+
 QUERY_CHARS_MAX = 10_000
 """What is beyond is not read: a pasted log tells no more with its second page."""
 PHRASES_MAX = 16

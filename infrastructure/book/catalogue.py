@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
 
 from ...domain.errors import InputError
 from ...projections.candidates import Candidates
@@ -12,17 +13,23 @@ from ...projections.memory_file import MemoryFile
 from ...projections.projection import Projection
 from ...projections.revisions import Revisions
 from ...projections.search_index import SearchIndex
+from ...projections.search_vectors import vectors_by
+
+if TYPE_CHECKING:
+    from ..work.meaning import Meaning
 
 GROUP = "minutebook.projections"
 BUILT_IN: tuple[type[Projection], ...] = (Context, Candidates, Revisions, MemoryFile, SearchIndex)
 
 
-def standard(plugins: Sequence[str] = ()) -> list[type[Projection]]:
-    """The built-in projections and the named plug-ins; nothing else is imported.
+def standard(plugins: Sequence[str] = (), meaning: Meaning | None = None) -> list[type[Projection]]:
+    """The built-in projections, the vectors where somebody embeds, and the named plug-ins; nothing else is imported.
 
     Raises InputError ``unknown_plug_in``.
     """
     found: list[type[Projection]] = list(BUILT_IN)
+    if meaning is not None:
+        found.append(vectors_by(meaning.embedder))
     if not plugins:
         return found
     offered = {point.name: point for point in entry_points(group=GROUP)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,7 +21,7 @@ from ..store.runner import Projections
 from ..store.system import telling
 from ..work import conversation, exporting, importing, looking, searching, tracing, undoing, verifying
 from ..work.exporting import Lines, Sink
-from ..work.extras import counter_of, curator_of, redactor_of, summarizer_of
+from ..work.extras import counter_of, curator_of, meaning_of, redactor_of, summarizer_of
 from ..work.file_owner import FileOwner
 from ..work.identity import register, release
 from ..work.publisher import Publisher
@@ -31,7 +31,7 @@ from ..work.transcripts import Progress
 from ..work.workspace import Workspace
 from .answers import Answer
 from .catalogue import standard
-from .given import usable
+from .given import effective_settings, usable, utc, writable
 from .memory import Memory
 from .projections import ProjectionsFace
 from .run import Run
@@ -77,6 +77,7 @@ class Minutebook:
         summarizer: Any = None,
         curator: Any = None,
         clock: Callable[[], datetime] | None = None,
+        embed: Callable[[list[str]], Any] | None = None,
         read_only: bool = False,
         access: Access | None = None,
         automatic: bool | None = None,
@@ -87,6 +88,7 @@ class Minutebook:
         server a workspace that names no ``workspace_id`` gets one of its own. ``summarizer`` and ``curator`` are
         objects of the two protocols or plain functions of one argument (when given they win over the settings
         ``summarizer_model`` and ``curator_model``); ``clock`` returns an aware datetime.
+        ``embed`` gives texts vectors for a search by meaning; it wins over the setting ``embedder`` (extra vectors).
         ``read_only=True`` looks without recovering, freezing, interrupting or writing anything. ``access="look"``
         does the same but may bring projections up to date. ``automatic=False`` starts no curation in the background.
         Raises InputError (``bad_database_url``, ``driver_missing``, ``extra_missing`` and others), StoreError
@@ -94,9 +96,10 @@ class Minutebook:
         """
         usable(summarizer, "summarizer", "summarize")
         usable(curator, "curator", "curate")
+        usable(embed, "embedder", "embed")
         access = access or ("read_only" if read_only else "write")
         root = Path(workspace)
-        effective = _settings(root, settings)
+        effective = effective_settings(root, settings)
         counter, redact = counter_of(effective), redactor_of(effective)
         check = checking(redact, effective.secret_scanner)
         if access == "write":  # a reader asks no model
@@ -108,7 +111,7 @@ class Minutebook:
                 root.mkdir(parents=True, exist_ok=True)
             place.prepare()
         place_of_book = database or os.environ.get(DATABASE_VARIABLE) or root.absolute() / DATABASE
-        if access == "look" and isinstance(place_of_book, Path) and not _writable(place_of_book):
+        if access == "look" and isinstance(place_of_book, Path) and not writable(place_of_book):
             access = "read_only"
         store = Database(place_of_book, access=access, lock_timeout=effective.lock_timeout_seconds)
         if not store.sqlite and "workspace_id" not in effective.model_fields_set:
@@ -117,8 +120,9 @@ class Minutebook:
         owner = register(new_id("r"))
         try:
             log = Log(store)
-            projections = Projections(log, standard(effective.projections))
-            runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact, check)
+            meaning = meaning_of(effective, embed)
+            projections = Projections(log, standard(effective.projections, meaning))
+            runtime = Runtime(log, projections, effective, clock or utc, owner, counter, redact, check, meaning)
             book = cls(
                 runtime,
                 place,
@@ -140,7 +144,7 @@ class Minutebook:
         root = Path(workspace)
         with telling(f"the workspace {root} cannot be made"):
             root.mkdir(parents=True, exist_ok=True)
-        place = Workspace.of(root, _settings(root, None))
+        place = Workspace.of(root, effective_settings(root, None))
         place.prepare()
         return place.folder
 
@@ -361,12 +365,6 @@ def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
     return advance
 
 
-def _writable(database: Path) -> bool:
-    """Whether projections may be brought up to date; an absent book is empty in any case."""
-    # Not Path.exists, which raises where a folder may not be entered.
-    return not os.path.exists(database) or (os.access(database, os.W_OK) and os.access(database.parent, os.W_OK))
-
-
 def refuse_reserved(session: str | None) -> None:
     """Names that begin with '@' are minutebook's own (D3). Raises InputError ``bad_identifier``."""
     if isinstance(session, str) and session.startswith("@"):
@@ -383,13 +381,3 @@ def transcript_source(source: str | Path | bytes) -> Path | bytes:
     if isinstance(source, Path | bytes):
         return source
     raise InputError(f"a transcript is a path or bytes, not {type(source).__name__}", code="bad_value")
-
-
-def _utc() -> datetime:
-    return datetime.now(UTC)
-
-
-def _settings(root: Path, given: Settings | None) -> Settings:
-    if given is None:
-        return Settings.load(root)
-    return Settings.load(root, **{name: getattr(given, name) for name in given.model_fields_set})

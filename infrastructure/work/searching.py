@@ -16,7 +16,7 @@ from ...domain.events import LoggedEvent
 from ...domain.passage import best_passage
 from ...domain.ranking import Collection
 from ...domain.said import said
-from ...domain.search_query import Query, holds, parse_query
+from ...domain.search_query import ENTRIES, KINDS, MESSAGES, QUERY_CHARS_MAX, Query, holds, parse_query
 from ...domain.terms import sequence
 from ...domain.whole_numbers import whole_number
 from ...projections import search_index as index
@@ -54,6 +54,9 @@ class Wanted:
     until: str | None = None
     at: int | None = None
     around: int = 0
+    meaning: bool = False
+    """Ranked by likeness of meaning as well as by words."""
+    text: str = ""
 
     @property
     def filtered(self) -> bool:
@@ -83,15 +86,24 @@ def wanted(
     until: Any = None,
     at: int | None = None,
     around: Any = 0,
+    meaning: Any = None,
 ) -> Wanted:
-    """What a caller asks for, checked. Raises InputError ``bad_value``, ``bad_option``, ``unknown_position``;
-    SessionError ``unknown_session``.
+    """What a caller asks for, checked. Raises InputError ``bad_value``, ``bad_option``, ``unknown_position``,
+    ``no_embedder``; SessionError ``unknown_session``.
     """
     if not isinstance(query, str):
         raise InputError(f"a query is text, not {type(query).__name__}; give the words to look for", code="bad_value")
     for name, value in (("role", role), ("run", run)):
         if value is not None and not isinstance(value, str):
             raise InputError(f"{name} must be text, not {type(value).__name__}", code="bad_option")
+    if meaning not in (None, True, False):
+        raise InputError(f"meaning is True, False or None, not {ascii(meaning)[:60]}", code="bad_option")
+    if meaning and runtime.meaning is None:
+        raise InputError(
+            'this book has no embedder to rank by meaning; set embedder = "wordllama" (pip install '
+            "'minutebook[vectors]'), or open it with embed=",
+            code="no_embedder",
+        )
     if session is not None:
         conversation.require_session(runtime, session)
     runtime.require_position(at)
@@ -106,20 +118,22 @@ def wanted(
         looking.moment(until),
         at,
         whole_number(around, "around", most=AROUND_MAX),
+        runtime.meaning is not None if meaning is None else meaning,
+        query[:QUERY_CHARS_MAX],
     )
 
 
 def _kinds(kind: Any, session: str | None) -> tuple[str, ...]:
     """One kind, or several with ``/`` or as a list; nothing named: all, and in one session its messages."""
     if kind is None:
-        return index.KINDS if session is None else (index.MESSAGES,)
+        return KINDS if session is None else (MESSAGES,)
     names = kind.replace(",", "/").split("/") if isinstance(kind, str) else kind
     if not isinstance(names, Iterable) or not (found := [str(name).strip() for name in names]):
         found = [str(kind)]
     for name in found:
-        if name not in index.KINDS:
+        if name not in KINDS:
             raise InputError(
-                f"there is nothing of the kind {ascii(name)[:60]} to search; the kinds are {', '.join(index.KINDS)}",
+                f"there is nothing of the kind {ascii(name)[:60]} to search; the kinds are {', '.join(KINDS)}",
                 code="bad_option",
             )
     return tuple(dict.fromkeys(found))
@@ -130,7 +144,8 @@ def search(runtime: Runtime, asked: Wanted) -> list[dict[str, Any]]:
     segments = _segments(runtime, asked)
     with runtime.projections.reading("search_index") as (view, connection):
         within = index.scopes(view, connection, runtime.workspace, asked.kinds, segments, asked.at)
-        hits = _Ranking(runtime, view, connection, asked, within).best()
+        ranked = _Ranking(runtime, view, connection, asked, within, None if segments is None else dict(segments))
+        hits = ranked.fused() if asked.meaning and asked.query.terms else ranked.best(asked.limit)
         around = {hit.key: _around(view, connection, within, hit.document, asked.around) for hit in hits}
     return _answers(runtime, asked, hits, around)
 
@@ -146,15 +161,67 @@ class _Ranking:
     """One search over one snapshot of the index."""
 
     def __init__(
-        self, runtime: Runtime, view: Any, connection: Connection, asked: Wanted, within: Sequence[index.Scope]
+        self,
+        runtime: Runtime,
+        view: Any,
+        connection: Connection,
+        asked: Wanted,
+        within: Sequence[index.Scope],
+        segments: Mapping[str, int | None] | None,
     ) -> None:
         self.runtime = runtime
         self.view = view
         self.connection = connection
         self.asked = asked
         self.within = within
+        self.segments = segments
 
-    def best(self) -> list[Hit]:
+    def fused(self) -> list[Hit]:
+        """The best hits by words and by meaning together."""
+        asked = self.asked
+        depth = max(asked.limit, ranking.DEPTH)
+        by_words = {hit.key: hit for hit in self.best(depth)}
+        likeness = self._by_meaning()
+        others = [key for key in likeness if key not in by_words]
+        documents = index.documents(self.view, self.connection, others)
+        found = {key: Hit(key, 0.0, {}, documents[key]) for key in others if key in documents}
+        found = by_words | {hit.key: hit for hit in self._quoting(list(found.values()))}
+        by_meaning = [key for key in likeness if key in found]
+        scores = ranking.fused(list(by_words), by_meaning)
+        best = heapq.nlargest(asked.limit, ((score, key) for key, score in scores.items()))
+        ranks = {key: rank for rank, key in enumerate(by_words, 1)}
+        places = {key: rank for rank, key in enumerate(by_meaning, 1)}
+        return [
+            Hit(
+                key,
+                round(score, 6),
+                {
+                    **found[key].factors,
+                    "words_rank": ranks.get(key, 0),
+                    "meaning_rank": places.get(key, 0),
+                    "likeness": round(likeness.get(key, 0.0), 6),
+                },
+                found[key].document,
+            )
+            for score, key in best
+        ]
+
+    def _by_meaning(self) -> dict[Key, float]:
+        """The documents most alike, the best first. Raises what stands in the way: a halted projection, an embedder."""
+        asked, runtime = self.asked, self.runtime
+        assert runtime.meaning is not None
+        generation = runtime.generation("search_vectors")
+        entries = index.entries(self.view, self.connection, self.within, asked.session)
+        with runtime.projections.reading("search_vectors") as (view, connection):
+            return dict(
+                runtime.meaning.best(
+                    view, connection, generation, asked.text,
+                    messages=MESSAGES in asked.kinds, segments=self.segments, at=asked.at, entries=entries,
+                    passing=self._filter() if asked.filtered else None,
+                )
+            )  # fmt: skip
+
+    def best(self, limit: int) -> list[Hit]:
         """The best hits by words, in order."""
         scores = self._scores()
         if not scores:
@@ -164,9 +231,9 @@ class _Ranking:
         while True:
             top = heapq.nlargest(looked_at + 1, ((score, key) for key, score in scores.items()))
             hits = self._weighed(top[:looked_at], newest)
-            best = heapq.nlargest(self.asked.limit, hits, key=lambda hit: (hit.score, hit.key))
+            best = heapq.nlargest(limit, hits, key=lambda hit: (hit.score, hit.key))
             # What stands lower by words than its factors can make up for needs no look.
-            enough = len(best) == self.asked.limit and top[-1][0] * ranking.FACTOR_MAX < best[-1].score
+            enough = len(best) == limit and top[-1][0] * ranking.FACTOR_MAX < best[-1].score
             if len(top) <= looked_at or enough:
                 return best
             looked_at *= 4
@@ -199,14 +266,17 @@ class _Ranking:
         return list(dict.fromkeys((*longest, *query.required)))
 
     def _passing(self, scores: dict[Key, float]) -> dict[Key, float]:
-        asked = self.asked
-        if not asked.filtered or not scores:
+        if not self.asked.filtered or not scores:
             return scores
-        passing = index.holding(
+        passing = self._filter()
+        return {key: score for key, score in scores.items() if key in passing}
+
+    def _filter(self) -> set[Key]:
+        asked = self.asked
+        return index.holding(
             self.view, self.connection, self.within,
             role=asked.role, run=asked.run, since=asked.since, until=asked.until,
         )  # fmt: skip
-        return {key: score for key, score in scores.items() if key in passing}
 
     def _newest(self, scores: Mapping[Key, float]) -> datetime:
         key = max(scores)
@@ -243,9 +313,9 @@ class _Ranking:
 def _around(
     view: Any, connection: Connection, within: Sequence[index.Scope], document: index.Document, around: int
 ) -> tuple[list[int], list[int]]:
-    if not around or document.kind != index.MESSAGES:
+    if not around or document.kind != MESSAGES:
         return [], []
-    scope = next(scope for scope in within if scope.kind == index.MESSAGES and scope.session == document.session)
+    scope = next(scope for scope in within if scope.kind == MESSAGES and scope.session == document.session)
     return index.neighbours(view, connection, scope, document.position, around)
 
 
@@ -300,7 +370,7 @@ def _answer(asked: Wanted, hit: Hit, text: str) -> dict[str, Any]:
         "passage": shown[piece.start : piece.end],
         "words": list(whole.words),
         "factors": dict(hit.factors),
-        **({"revision": document.revision, "until": document.until} if document.kind == index.ENTRIES else {}),
+        **({"revision": document.revision, "until": document.until} if document.kind == ENTRIES else {}),
     }
 
 

@@ -13,14 +13,11 @@ from ...domain import catalogue
 from ...domain.events import LoggedEvent
 from ...domain.forms import view
 from ...domain.said import original, said
+from ...domain.search_query import ENTRIES, MESSAGES
 from ...domain.terms import VERSION, count_terms
 from ..projection import Projection
 from .packing import PLACES_MAX, Key, key_of, packed, spelled, unspelled
 from .tables import SearchTables
-
-MESSAGES, ENTRIES, EVIDENCE = "messages", "entries", "evidence"
-KINDS = (ENTRIES, EVIDENCE, MESSAGES)
-"""What can be searched. Evidence is indexed by nobody yet: its kind is known, and empty."""
 
 
 class _Waiting(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, Connection, func, or_, select
 
 from ...domain.message import Trust
-from .fold import ENTRIES
+from ...domain.search_query import ENTRIES
 from .packing import Key, key_of, place_of, times_in, unpacked
 from .tables import SearchTables
 
@@ -173,6 +173,14 @@ def _in_force(tables: SearchTables, connection: Connection, scope: Scope, sessio
         where.append(table.c.session == session)
     statement = select(table.c.position, table.c.place, table.c.length).where(*where)
     return {key_of(position, place): length for position, place, length in connection.execute(statement)}
+
+
+def entries(
+    tables: SearchTables, connection: Connection, within: Sequence[Scope], session: str | None = None
+) -> dict[str, Key]:
+    """The entries that were memory at the limit of their scope, or are now, by id."""
+    kept = [key for scope in within if scope.kind == ENTRIES for key in _in_force(tables, connection, scope, session)]
+    return {document.ref: key for key, document in documents(tables, connection, kept).items()}
 
 
 def holding(
