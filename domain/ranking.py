@@ -35,7 +35,7 @@ FACTOR_MAX = 1.0 + RECENCY_GAIN
 
 FUSION = 60
 """The constant of reciprocal rank fusion, as its authors gave it."""
-VECTOR_SHARE = 0.5
+VECTOR_SHARE = 0.4
 """What a rank by likeness of meaning weighs beside one by words."""
 DEPTH = 100
 """Places of each ranking that count: further down, likeness is chance."""

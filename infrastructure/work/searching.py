@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from ...domain import ranking
-from ...domain.errors import InputError
+from ...domain.errors import InputError, MinutebookError
 from ...domain.events import LoggedEvent
 from ...domain.passage import best_passage
 from ...domain.ranking import Collection
@@ -54,8 +54,8 @@ class Wanted:
     until: str | None = None
     at: int | None = None
     around: int = 0
-    meaning: bool = False
-    """Ranked by likeness of meaning as well as by words."""
+    meaning: bool | None = False
+    """Ranked by likeness of meaning as well as by words; None: where that is possible."""
     text: str = ""
 
     @property
@@ -118,7 +118,7 @@ def wanted(
         looking.moment(until),
         at,
         whole_number(around, "around", most=AROUND_MAX),
-        runtime.meaning is not None if meaning is None else meaning,
+        meaning if runtime.meaning is not None else False,
         query[:QUERY_CHARS_MAX],
     )
 
@@ -145,7 +145,7 @@ def search(runtime: Runtime, asked: Wanted) -> list[dict[str, Any]]:
     with runtime.projections.reading("search_index") as (view, connection):
         within = index.scopes(view, connection, runtime.workspace, asked.kinds, segments, asked.at)
         ranked = _Ranking(runtime, view, connection, asked, within, None if segments is None else dict(segments))
-        hits = ranked.fused() if asked.meaning and asked.query.terms else ranked.best(asked.limit)
+        hits = ranked.hits()
         around = {hit.key: _around(view, connection, within, hit.document, asked.around) for hit in hits}
     return _answers(runtime, asked, hits, around)
 
@@ -176,12 +176,24 @@ class _Ranking:
         self.within = within
         self.segments = segments
 
-    def fused(self) -> list[Hit]:
-        """The best hits by words and by meaning together."""
+    def hits(self) -> list[Hit]:
+        """The best hits, by words alone or by meaning too."""
         asked = self.asked
-        depth = max(asked.limit, ranking.DEPTH)
-        by_words = {hit.key: hit for hit in self.best(depth)}
-        likeness = self._by_meaning()
+        if asked.meaning is False or not asked.query.terms:
+            return self.best(asked.limit)
+        try:
+            likeness = self._by_meaning()
+        except MinutebookError:
+            # Who did not insist on meaning still gets what words can find; 'projections list' names the trouble.
+            if asked.meaning:
+                raise
+            return self.best(asked.limit)
+        return self._fused(likeness)
+
+    def _fused(self, likeness: Mapping[Key, float]) -> list[Hit]:
+        """Two rankings made one."""
+        asked = self.asked
+        by_words = {hit.key: hit for hit in self.best(max(asked.limit, ranking.DEPTH))}
         others = [key for key in likeness if key not in by_words]
         documents = index.documents(self.view, self.connection, others)
         found = {key: Hit(key, 0.0, {}, documents[key]) for key in others if key in documents}
