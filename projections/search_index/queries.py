@@ -128,14 +128,17 @@ def _gather(
 ) -> None:
     blocks, postings, tail = tables.blocks, tables.postings, tables.tail
     for some in _chunks(terms):
+        # An outer join, so that SQLite begins with the blocks and not with all the postings of the scope: 4 ms and not
+        # 70 (measured); it sees through every other way of saying so.
+        here = (postings.c.scope == blocks.c.scope) & (postings.c.block == blocks.c.block)
         statement = (
-            select(postings.c.block, postings.c.term, postings.c.postings)
-            .select_from(
-                blocks.join(postings, (postings.c.scope == blocks.c.scope) & (postings.c.block == blocks.c.block))
-            )
-            .where(blocks.c.scope.in_(within), postings.c.term.in_(some))
+            select(blocks.c.block, postings.c.term, postings.c.postings)
+            .select_from(blocks.join(postings, here & postings.c.term.in_(some), isouter=True))
+            .where(blocks.c.scope.in_(within))
         )
         for block, term, data in connection.execute(statement):
+            if term is None:
+                continue
             base = key_of(block * tables.block, 0)
             rows = list(unpacked(data))
             if kept is not None:
