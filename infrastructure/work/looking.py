@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import select
+
 from ...domain.catalogue import CompactionCommitted, MessageRecorded
 from ...domain.errors import InputError, SessionError
 from ...domain.events import TOPICS, LoggedEvent
@@ -117,15 +119,19 @@ def recall(runtime: Runtime, position: int, around: int) -> list[dict[str, Any]]
             f"event {position} is a {found.topic} and no message; 'minutebook trace {position}' shows it",
             code="not_a_message",
         )
-    listed = list(messages(runtime, found.session, at=None, limit=None, before=None)) if around else None
-    if listed is None:
-        with runtime.projections.reading("context") as (view, connection):
-            rows = history.messages(
-                view, connection, runtime.workspace, found.session, None, limit=1, before=position + 1
-            )
-        return [_message(row, runtime.log.at([row.position]))[1] for row in rows]
-    place = next(index for index, (_, known) in enumerate(listed) if known["position"] == position)
-    return [known for _, known in listed[max(0, place - around) : place + around + 1]]
+    with runtime.projections.reading("context") as (view, connection):
+        table = view.messages
+        here = (table.c.workspace == runtime.workspace, table.c.session == found.session)
+        later = select(table.c.position).where(*here, table.c.position > position).order_by(table.c.position)
+        after = list(connection.execute(later.limit(around)).scalars()) if around else []
+        end = after[-1] if after else position
+        rows = history.messages(
+            view, connection, runtime.workspace, found.session, None, limit=around + 1 + len(after), before=end + 1
+        )
+    events = runtime.log.at(
+        [row.position for row in rows] + [row.reduction for row in rows if row.reduction is not None]
+    )
+    return [_message(row, events)[1] for row in rows]
 
 
 # --- compactions

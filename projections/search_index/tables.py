@@ -1,4 +1,4 @@
-"""The tables of the search index: an inverted index in plain rows, the same on every database (D17, ADR 0015).
+"""The tables of the search index: an inverted index in plain rows, the same on every database (D17, ADR 0020).
 
 A *scope* is one kind of one session of one workspace, and is part of every key below it: what a query may not see is
 not read. A *document* is a message, an entry of memory, or later a claim. Its words go into the *tail* first, a row a
