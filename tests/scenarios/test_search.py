@@ -192,6 +192,17 @@ def test_the_agent_recalls_by_words_in_its_own_session_alone(book: Minutebook) -
             assert run.recall(wrong).error == "bad_recall"
 
 
+def test_recall_shows_the_turns_around_a_hit_and_across_a_fork(book: Minutebook) -> None:
+    positions = talk(book)
+    child = book.session("s").fork(at=positions[2], id="child")
+    own = child.append([{"role": "user", "content": "one"}, {"role": "user", "content": "two"}])
+    assert [row["position"] for row in book.recall(positions[1], around=1)] == positions[:3]
+    assert [row["position"] for row in book.recall(positions[0], around=2)] == positions[:3]
+    assert [row["position"] for row in book.recall(positions[3], around=9)] == positions
+    assert [row["position"] for row in book.recall(own[0], around=2)] == [*positions[1:3], *own]
+    assert [row["position"] for row in book.recall(own[1])] == own[1:]
+
+
 def test_the_command_line_and_asyncio_say_the_same(command: Any, place: Path) -> None:
     with Minutebook.open(place, automatic=False) as book:
         talk(book)

@@ -8,6 +8,7 @@ out: the rules and weights of the search were chosen on the first half alone.
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -86,6 +87,8 @@ def by_minutebook(place: Path, conversation: Conversation, **options: Any) -> It
 def by_bm25s(place: Path, conversation: Conversation, **options: Any) -> Iterator[Ranks]:
     """The rival: plain BM25 of the library ``bm25s``, as it comes."""
     import bm25s  # type: ignore[import-untyped]
+
+    logging.getLogger("bm25s").setLevel(logging.WARNING)  # it tells of every index
 
     index = bm25s.BM25(**options)
     index.index(bm25s.tokenize(list(conversation.texts), show_progress=False), show_progress=False)
