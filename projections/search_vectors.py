@@ -1,7 +1,7 @@
 """What messages and entries mean, as vectors: beside the search index, and only where somebody embeds (D17).
 
-The embedder is handed in and gives the same vectors for the same texts, else ``verify`` finds a difference. Its name is
-part of the version: with another one the projection is made again.
+The embedder is handed in and gives the same vectors for the same texts, else ``verify`` finds a difference. Its name
+stands beside the vectors and is part of the version: with another one the projection is made again.
 """
 
 from __future__ import annotations
@@ -69,6 +69,12 @@ class SearchVectors(Projection):
             Column("length", Integer, nullable=False),
             Column("vector", LargeBinary, nullable=False),
         )
+        self.made_by = Table(
+            "search_vectors_embedder",
+            metadata,
+            Column("name", Text, primary_key=True),
+            Column("dimensions", Integer, nullable=False),
+        )
         columns = (self.table.c.workspace, self.table.c.kind, self.table.c.session, self.table.c.position)
         Index("search_vectors_by_scope", *columns)
 
@@ -84,6 +90,9 @@ class SearchVectors(Projection):
                     texts.append(text[:TEXT_CHARS_MAX])
         if rows:
             made = self.embedder.vectors(texts)
+            if connection.execute(select(self.made_by.c.name)).first() is None:
+                told = {"name": self.embedder.name, "dimensions": len(made[0])}
+                connection.execute(insert(self.made_by), told)
             connection.execute(
                 insert(self.table), [row | {"vector": vector} for row, vector in zip(rows, made, strict=True)]
             )

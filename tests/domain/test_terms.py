@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minutebook.domain.passage import best_passage
@@ -91,6 +91,7 @@ def test_words_and_texts_have_bounds() -> None:
     assert len(" ".join(parse_query("".join(f"w{number} " for number in range(50_000))).terms)) <= QUERY_CHARS_MAX
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_any_text_gives_terms_that_a_row_can_hold(text: str) -> None:
     counted = count_terms(text)
@@ -104,12 +105,14 @@ def test_any_text_gives_terms_that_a_row_can_hold(text: str) -> None:
     assert (counted.length > 0) == bool(counted.terms)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_every_text_is_found_by_itself(text: str) -> None:
     assert set(query_terms(text)) <= set(count_terms(text).terms)
     assert bool(query_terms(text)) == bool(count_terms(text).terms)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
 def test_a_phrase_is_found_where_it_stands(before: str, phrase: str, after: str) -> None:
     """Given a phrase with spaces around it, its words stand in a row, and all that is required is in the index."""
@@ -129,12 +132,14 @@ def test_phrases_are_told_from_words() -> None:
     assert holds(["a", "a", "b"], ["a", "b"])
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_no_query_is_an_error(text: str) -> None:
     query = parse_query(text)
     assert set(query.required) <= set(query.terms)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT, st.integers(1, 60))
 def test_a_passage_is_a_piece_of_the_text(text: str, chars: int) -> None:
     wanted = frozenset(query_terms(text)[-2:])

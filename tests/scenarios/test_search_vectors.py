@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from minutebook import Minutebook, MinutebookError, Settings, aio
 
@@ -91,6 +92,11 @@ def test_another_embedder_makes_the_vectors_again(place: Path) -> None:
     with Minutebook.open(place, embed=other, automatic=False) as book:
         assert book._runtime.generation("search_vectors") == before + 1
         assert book.search("car")
+        view: Any = book._runtime.projections._known("search_vectors").projection
+        with book._runtime.log.database.reading() as connection:
+            made_by = connection.execute(select(view.made_by)).one()
+        assert made_by.name.endswith(".other")
+        assert made_by.dimensions == len(SYNONYMS) + 1
         assert book.verify().ok
     with Minutebook.open(place, automatic=False) as book:
         assert book.search("car") == []
