@@ -246,7 +246,7 @@ class Minutebook:
 
         async def make() -> Minutebook:
             loop = asyncio.get_running_loop()
-            for name, method in (("summarizer", "summarize"), ("curator", "curate")):
+            for name, method in (("summarizer", "summarize"), ("curator", "curate"), ("embed", "embed")):
                 if options.get(name) is not None:
                     options[name] = _synchronous(options[name], method, loop)
             return cls(await _call(core.Minutebook.open, workspace, **options))
@@ -308,6 +308,12 @@ class Minutebook:
 
     async def trace(self, position: int) -> list[Answer]:
         return await _call(self._book.trace, position)
+
+    async def search(
+        self, query: str, kind: str | Sequence[str] | None = None, limit: int = 10, session: str | None = None,
+        **filters: Any,
+    ) -> list[Answer]:  # fmt: skip
+        return await _call(self._book.search, query, kind, limit, session, **filters)
 
     async def recall(self, position: int, around: int = 0) -> list[Answer]:
         return await _call(self._book.recall, position, around)

@@ -110,6 +110,13 @@ class Settings(BaseModel):
         "detectors of the detect-secrets library (extra secrets) (D4).",
     )
 
+    # --- search
+    embedder: Literal["none", "wordllama"] = Field(
+        default="none",
+        description="Who gives a search likeness of meaning besides words: nobody, or wordllama, which works offline "
+        "(extra vectors); another one makes the vectors again (D17).",
+    )
+
     # --- messages, runs, store
     redact_messages: bool = Field(
         default=False,

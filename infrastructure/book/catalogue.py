@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...domain.errors import InputError, MinutebookError
 from ...projections.candidates import Candidates
@@ -17,14 +17,19 @@ from ...projections.context import Context
 from ...projections.memory_file import MemoryFile
 from ...projections.projection import Projection
 from ...projections.revisions import Revisions
+from ...projections.search_index import SearchIndex
+from ...projections.search_vectors import vectors_by
 from ..settings import Settings
 from ..store.binding import Bound, apart, bind
 from ..store.log import Log
 from ..store.runner import Projections
 from ..work import plugging
 
+if TYPE_CHECKING:
+    from ..work.meaning import Meaning
+
 GROUP = "minutebook.projections"
-BUILT_IN: tuple[type[Projection], ...] = (Context, Candidates, Revisions, MemoryFile)
+BUILT_IN: tuple[type[Projection], ...] = (Context, Candidates, Revisions, MemoryFile, SearchIndex)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +62,19 @@ def offered() -> list[Offer]:
     return sorted(found, key=lambda offer: (offer.name, offer.package))
 
 
-def load(names: Sequence[str] = (), withheld: Mapping[str, MinutebookError] | None = None) -> Loaded:
-    """The built-in projections and the named plug-ins, ``withheld`` apart, which nobody imports."""
-    bounds: list[Bound] = [bind(each) for each in BUILT_IN]
+def load(
+    names: Sequence[str] = (),
+    withheld: Mapping[str, MinutebookError] | None = None,
+    meaning: Meaning | None = None,
+) -> Loaded:
+    """The built-in projections, the vectors where somebody embeds, and the named plug-ins.
+
+    Nobody imports those that are ``withheld``.
+    """
     found: list[type[Projection]] = list(BUILT_IN)
+    if meaning is not None:
+        found.append(vectors_by(meaning.embedder))
+    bounds: list[Bound] = [bind(each) for each in found]
     offers: dict[str, Offer] = {}
     failed: dict[str, MinutebookError] = dict(withheld or {})
     installed = offered() if names else []
@@ -81,11 +95,11 @@ def load(names: Sequence[str] = (), withheld: Mapping[str, MinutebookError] | No
     return Loaded(tuple(found), offers, failed)
 
 
-def projections_of(log: Log, settings: Settings) -> Projections:
+def projections_of(log: Log, settings: Settings, meaning: Meaning | None = None) -> Projections:
     """The projections of a book. Of the plug-ins that its settings name a reader loads only what the log enables."""
     names, workspace = settings.projections, settings.workspace_id
     withheld = plugging.withheld(log, workspace, names, reader=log.database.access != "write")
-    loaded = load(names, withheld)
+    loaded = load(names, withheld, meaning)
     engine = Projections(log, loaded.projections, seconds_max=settings.projection_seconds_max)
     engine.failed.update(loaded.failed)
     for each in loaded.projections:

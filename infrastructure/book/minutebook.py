@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-import os
 import weakref
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -19,11 +17,10 @@ from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
 from ..store.system import telling
-from ..work import conversation, exporting, importing, looking, plugging, tracing, undoing, verifying
-from ..work.calling import method
+from ..work import conversation, exporting, importing, looking, plugging, searching, tracing, undoing, verifying
 from ..work.erasure.blocks import refusing
 from ..work.exporting import Lines, Sink
-from ..work.extras import counter_of, curator_of, redactor_of, summarizer_of
+from ..work.extras import counter_of, curator_of, meaning_of, redactor_of, summarizer_of
 from ..work.file_owner import FileOwner
 from ..work.identity import register, release
 from ..work.publisher import Publisher
@@ -34,6 +31,7 @@ from ..work.workspace import Workspace
 from .answers import Answer
 from .catalogue import projections_of
 from .erasing import Erasing
+from .given import effective_settings, usable, utc, writable
 from .memory import Memory
 from .projections import ProjectionsFace
 from .run import Run
@@ -78,6 +76,7 @@ class Minutebook(Upkeep, Erasing):
         summarizer: Any = None,
         curator: Any = None,
         clock: Callable[[], datetime] | None = None,
+        embed: Callable[[list[str]], Any] | None = None,
         read_only: bool = False,
         access: Access | None = None,
         automatic: bool | None = None,
@@ -88,16 +87,18 @@ class Minutebook(Upkeep, Erasing):
         server a workspace that names no ``workspace_id`` gets one of its own. ``summarizer`` and ``curator`` are
         objects of the two protocols or plain functions of one argument (when given they win over the settings
         ``summarizer_model`` and ``curator_model``); ``clock`` returns an aware datetime.
+        ``embed`` gives texts vectors for a search by meaning; it wins over the setting ``embedder`` (extra vectors).
         ``read_only=True`` looks without recovering, freezing, interrupting or writing anything. ``access="look"``
         does the same but may bring projections up to date. ``automatic=False`` starts no curation in the background.
         Raises InputError (``bad_database_url``, ``driver_missing``, ``extra_missing`` and others), StoreError
         ``not_a_book``, ``schema_newer``, ``schema_older``, ``store_locked``, ``store_corrupt``, ``store_unreachable``.
         """
-        _usable(summarizer, "summarizer", "summarize")
-        _usable(curator, "curator", "curate")
+        usable(summarizer, "summarizer", "summarize")
+        usable(curator, "curator", "curate")
+        usable(embed, "embedder", "embed")
         access = access or ("read_only" if read_only else "write")
         root = Path(workspace)
-        effective = _settings(root, settings)
+        effective = effective_settings(root, settings)
         counter, redact = counter_of(effective), redactor_of(effective)
         check = checking(redact, effective.secret_scanner)
         if access == "write":  # a reader asks no model
@@ -109,7 +110,7 @@ class Minutebook(Upkeep, Erasing):
                 root.mkdir(parents=True, exist_ok=True)
             place.prepare()
         where = place_of_book(root, database)
-        if access == "look" and isinstance(where, Path) and not _writable(where):
+        if access == "look" and isinstance(where, Path) and not writable(where):
             access = "read_only"
         store = Database(where, access=access, lock_timeout=effective.lock_timeout_seconds)
         if not store.sqlite and "workspace_id" not in effective.model_fields_set:
@@ -118,9 +119,10 @@ class Minutebook(Upkeep, Erasing):
         owner = register(new_id("r"))
         try:
             log = Log(store)
-            projections = projections_of(log, effective)
+            meaning = meaning_of(effective, embed)
+            projections = projections_of(log, effective, meaning)
             check = refusing(check, log, effective.workspace_id)
-            runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact, check)
+            runtime = Runtime(log, projections, effective, clock or utc, owner, counter, redact, check, meaning)
             book = cls(
                 runtime,
                 place,
@@ -142,7 +144,7 @@ class Minutebook(Upkeep, Erasing):
         root = Path(workspace)
         with telling(f"the workspace {root} cannot be made"):
             root.mkdir(parents=True, exist_ok=True)
-        place = Workspace.of(root, _settings(root, None))
+        place = Workspace.of(root, effective_settings(root, None))
         place.prepare()
         return place.folder
 
@@ -303,6 +305,21 @@ class Minutebook(Upkeep, Erasing):
         """The chain of events behind a position, and what came of it (E4)."""
         return [Answer(item) for item in tracing.trace(self._runtime, position)]
 
+    def search(
+        self, query: str, kind: str | Sequence[str] | None = None, limit: int = 10, session: str | None = None,
+        **filters: Any,
+    ) -> list[Answer]:  # fmt: skip
+        """What was said and is remembered about something, best first, each hit with its exact source (D17).
+
+        ``query``: words, and phrases in double quotes that a hit must hold. ``kind``: ``entries``, ``evidence``,
+        ``messages``, several with ``/`` (default: all; of a session its messages). Filters: ``role``, ``run``,
+        ``since``, ``until`` (ISO 8601), ``at`` (a position), ``around`` (neighbours shown with a hit).
+        A hit has ``score`` and its ``factors``, ``kind``, ``id``, ``position``, ``text``, ``session`` and more.
+        Raises InputError ``bad_value``, ``bad_option``, ``unknown_position``; SessionError ``unknown_session``.
+        """
+        asked = searching.wanted(self._runtime, query, kind=kind, limit=limit, session=session, **filters)
+        return [Answer(hit) for hit in searching.search(self._runtime, asked)]
+
     def recall(self, position: int, around: int = 0) -> list[Answer]:
         """The original message at a position, with ``around`` neighbours on either side (D17)."""
         return [Answer(known) for known in looking.recall(self._runtime, position, around)]
@@ -351,12 +368,6 @@ def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
     return advance
 
 
-def _writable(database: Path) -> bool:
-    """Whether projections may be brought up to date; an absent book is empty in any case."""
-    # Not Path.exists, which raises where a folder may not be entered.
-    return not os.path.exists(database) or (os.access(database, os.W_OK) and os.access(database.parent, os.W_OK))
-
-
 def refuse_reserved(session: str | None) -> None:
     """Names that begin with '@' are minutebook's own (D3). Raises InputError ``bad_identifier``."""
     if isinstance(session, str) and session.startswith("@"):
@@ -373,25 +384,3 @@ def transcript_source(source: str | Path | bytes) -> Path | bytes:
     if isinstance(source, Path | bytes):
         return source
     raise InputError(f"a transcript is a path or bytes, not {type(source).__name__}", code="bad_value")
-
-
-def _utc() -> datetime:
-    return datetime.now(UTC)
-
-
-def _settings(root: Path, given: Settings | None) -> Settings:
-    if given is None:
-        return Settings.load(root)
-    return Settings.load(root, **{name: getattr(given, name) for name in given.model_fields_set})
-
-
-def _usable(value: Any, what: str, name: str) -> None:
-    """Refuses at the start what could only fail later: no function at all, or one that answers later."""
-    if value is None:
-        return
-    function = method(value, name)
-    if any(inspect.iscoroutinefunction(each) for each in (function, getattr(function, "__call__", None))):  # noqa: B004
-        raise InputError(
-            f"the {what} is asynchronous and this book is not; use minutebook.aio, or give a plain function",
-            code=f"async_{what}",
-        )

@@ -144,7 +144,9 @@ class Run:
         return Answer(answer)
 
     def recall(self, arguments: JSON) -> Answer:
-        """Answers the model's call of the ``recall`` tool: originals of this session, in pages; appends nothing (D17).
+        """Answers the model's call of the ``recall`` tool: originals of this session, by place or by words (D17).
+
+        It appends nothing. Recorded as a tool's result, the answer is known again and is no source of its own.
 
         The answer has ``status`` (``found``, ``refused``), ``note``, ``messages`` (``position``, ``id``, ``role``,
         ``trust``, ``offset``, ``characters``, ``text``) and ``next``, the arguments that go on, or None.

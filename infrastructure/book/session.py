@@ -184,15 +184,17 @@ class Session:
 
     def recall(
         self, position: int | None = None, *, message: str | None = None, first: int | None = None,
-        last: int | None = None, around: int = 0, offset: int = 0, limit: int = CHARS_DEFAULT,
+        last: int | None = None, query: str | None = None, around: int = 0, offset: int = 0,
+        limit: int = CHARS_DEFAULT,
     ) -> Answer:  # fmt: skip
-        """Originals of this session and of what it was forked from: one by position or id, or ``first`` to ``last``.
+        """Originals of this session and of what it was forked from: one by position or id, ``first`` to ``last``, or
+        the passages that answer a ``query`` best.
 
         Answers as ``Run.recall``, at most ``limit`` characters. Raises InputError ``bad_recall``, ``not_in_session``.
         """
         named = {
             "position": position, "message": message, "from": first, "to": last, "around": around or None,
-            "offset": offset, "limit": limit,
+            "offset": offset or None, "limit": limit, "query": query,
         }  # fmt: skip
         return Answer(recall_in_session(self._runtime, self.id, parse_recall(named)))
 

@@ -11,6 +11,7 @@ from ...domain.tokens import ESTIMATE, Counter
 from ..settings import Settings
 
 if TYPE_CHECKING:
+    from .meaning import Embed, Meaning
     from .models import ModelCurator, ModelSummarizer
 
 OF_THE_TIMEOUT = 0.95
@@ -65,6 +66,27 @@ def redactor_of(settings: Settings) -> Redact:
     except ImportError as error:
         raise _missing("secret_scanner", settings.secret_scanner, error, extra="secrets") from error
     return redact_with_library
+
+
+def meaning_of(settings: Settings, embed: Embed | None) -> Meaning | None:
+    """Who ranks by likeness of meaning: with the function that is given, else what ``embedder`` names; None: nobody.
+
+    Raises InputError ``extra_missing``.
+    """
+    if embed is None and settings.embedder == "none":
+        return None
+    try:
+        from .meaning import GivenEmbedder, Meaning, wordllama
+
+        embedder = wordllama() if embed is None else GivenEmbedder(embed)
+    except ImportError as error:
+        if embed is not None:
+            raise InputError(
+                f"embed= needs numpy, which comes with an extra: pip install 'minutebook[vectors]' ({error})",
+                code="extra_missing",
+            ) from error
+        raise _missing("embedder", settings.embedder, error, extra="vectors") from error
+    return Meaning(embedder, settings.workspace_id)
 
 
 def _missing(setting: str, value: str, error: ImportError, *, extra: str = "models") -> InputError:

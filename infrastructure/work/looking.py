@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import select
+
 from ...domain.catalogue import CompactionCommitted, MessageRecorded
 from ...domain.erasure import ERASED
 from ...domain.errors import InputError, SessionError
@@ -124,16 +126,20 @@ def recall(runtime: Runtime, position: int, around: int) -> list[dict[str, Any]]
             f"event {position} is a {found.topic} and no message; 'minutebook trace {position}' shows it",
             code="not_a_message",
         )
-    listed = list(messages(runtime, found.session, at=None, limit=None, before=None)) if around else None
-    if listed is None:
-        with runtime.projections.reading("context") as (view, connection):
-            rows = history.messages(
-                view, connection, runtime.workspace, found.session, None, limit=1, before=position + 1
-            )
-        gone = tombstones(runtime, [position] if found.erased else [])
-        return [_message(row, runtime.log.at([row.position]), gone)[1] for row in rows]
-    place = next(index for index, (_, known) in enumerate(listed) if known["position"] == position)
-    return [known for _, known in listed[max(0, place - around) : place + around + 1]]
+    with runtime.projections.reading("context") as (view, connection):
+        table = view.messages
+        here = (table.c.workspace == runtime.workspace, table.c.session == found.session)
+        later = select(table.c.position).where(*here, table.c.position > position).order_by(table.c.position)
+        after = list(connection.execute(later.limit(around)).scalars()) if around else []
+        end = after[-1] if after else position
+        rows = history.messages(
+            view, connection, runtime.workspace, found.session, None, limit=around + 1 + len(after), before=end + 1
+        )
+    events = runtime.log.at(
+        [row.position for row in rows] + [row.reduction for row in rows if row.reduction is not None]
+    )
+    gone = tombstones(runtime, [row.position for row in rows if events[row.position].erased])
+    return [_message(row, events, gone)[1] for row in rows]
 
 
 # --- compactions
@@ -216,8 +222,8 @@ def log(
         run=run,
         stream=None if stream is None else _uuid(stream),
         workspace=runtime.workspace,
-        since=_moment(since),
-        until=_moment(until),
+        since=moment(since),
+        until=moment(until),
         limit=limit,
     )
     return (event_line(event) for event in found)
@@ -262,7 +268,8 @@ def _uuid(text: str) -> UUID:
         ) from error
 
 
-def _moment(text: str | None) -> str | None:
+def moment(text: str | None) -> str | None:
+    """A time as a caller writes it, in its stored form. Raises InputError ``bad_option``."""
     from datetime import UTC, datetime
 
     if text is None:

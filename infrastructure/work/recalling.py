@@ -9,9 +9,23 @@ from sqlalchemy import select
 
 from ...domain.errors import InputError
 from ...domain.message import JSON, Message
-from ...domain.recall_tool import MESSAGES_MAX, One, Recall, Span, page, parse_recall, refusal
+from ...domain.passage import best_passage
+from ...domain.recall_tool import (
+    MESSAGES_MAX,
+    PASSAGE_CHARS,
+    QUERY_HITS,
+    One,
+    Recall,
+    Span,
+    Words,
+    page,
+    parse_recall,
+    passages,
+    readable,
+    refusal,
+)
 from ...projections.context import queries
-from . import conversation
+from . import conversation, searching
 from .runtime import Runtime
 from .visible import message_of
 
@@ -32,6 +46,8 @@ def recall_in_session(runtime: Runtime, session: str, asked: Recall) -> dict[str
     """The originals that ``asked`` names. Raises InputError ``not_in_session``; SessionError ``unknown_session``."""
     conversation.require_session(runtime, session)
     match asked.wanted:
+        case Words(query, around):
+            return passages(_fitting(runtime, session, query, around), asked)
         case Span(first, last):
             places = _places(runtime, session, first, last, newest=False, limit=MESSAGES_MAX + 1)
             if not places:
@@ -47,6 +63,21 @@ def recall_in_session(runtime: Runtime, session: str, asked: Recall) -> dict[str
             given = [*before, here, *after]
             upto = given[-1]
     return page(_originals(runtime, given), asked, last=upto)
+
+
+def _fitting(runtime: Runtime, session: str, query: str, around: int) -> list[tuple[Message, int, str]]:
+    """The messages that answer a query, best first, each followed by its neighbours, with the passage that does."""
+    wanted = searching.wanted(runtime, query, session=session, limit=QUERY_HITS, around=around)
+    places: dict[int, None] = {}
+    for hit in searching.search(runtime, wanted):
+        places.setdefault(hit["position"])
+        places.update(dict.fromkeys(near["position"] for near in (*hit.get("before", ()), *hit.get("after", ()))))
+    found: list[tuple[Message, int, str]] = []
+    for message in _originals(runtime, list(places)):
+        text = readable(message)
+        piece = best_passage(text, frozenset(wanted.query.terms), PASSAGE_CHARS)
+        found.append((message, piece.start, text[piece.start : piece.end]))
+    return found
 
 
 def _place(runtime: Runtime, session: str, position: int | None, message: str | None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from ...domain.catalogue import Owner
@@ -17,8 +17,12 @@ from ...domain.redaction import Redact
 from ...domain.tokens import ESTIMATE, Counter
 from ...domain.whole_numbers import MOST
 from ..settings import Settings
+from ..store import cursors
 from ..store.log import Log
 from ..store.runner import Projections
+
+if TYPE_CHECKING:
+    from .meaning import Meaning
 
 Clock = Callable[[], datetime]
 
@@ -37,6 +41,8 @@ class Runtime:
     redact: Redact = redact_credentials
     check: Check = check_entry
     """Judges every text before it becomes memory, whatever door it comes in by (D4)."""
+    meaning: Meaning | None = None
+    """Ranks by likeness of meaning, where somebody embeds (D17)."""
 
     @property
     def id(self) -> str:
@@ -49,6 +55,12 @@ class Runtime:
     @property
     def writes(self) -> bool:
         return self.log.database.access == "write"
+
+    def generation(self, projection: str) -> int:
+        """Which generation of a projection is live; 0: none."""
+        with self.log.database.reading() as connection:
+            found = cursors.find(connection, projection)
+        return 0 if found is None else found.generation
 
     def require_writing(self, what: str) -> None:
         if not self.writes:

@@ -19,8 +19,10 @@ from minutebook.infrastructure.book.catalogue import BUILT_IN
 from minutebook.infrastructure.store.binding import bind
 
 BOUND = {table.name: (bound.name, table) for bound in map(bind, BUILT_IN) for table in bound.tables}
-TABLES: dict[str, str] = {name: owner for name, (owner, _) in BOUND.items()}
-"""Every table of every built-in projection, with the projection that owns it."""
+ELSEWHERE = {"search_index_staged", "search_index_blocks", "search_index_postings"}
+"""Empty in a story this short: they are damaged in ``test_search_index``, on a log that fills them."""
+TABLES: dict[str, str] = {name: owner for name, (owner, _) in BOUND.items() if name not in ELSEWHERE}
+"""The tables of every built-in projection, with the projection that owns each."""
 
 
 def raw(root: Path, statement: Any) -> int:
@@ -42,7 +44,7 @@ def test_no_projection_table_is_empty_after_the_story(story: Any) -> None:
             name: connection.execute(select(func.count()).select_from(BOUND[name][1])).scalar() for name in TABLES
         }
     assert all(counts.values()), counts
-    assert set(TABLES.values()) == {"context", "candidates", "revisions", "memory_file"}
+    assert set(TABLES.values()) == {"context", "candidates", "revisions", "memory_file", "search_index"}
 
 
 def one(root: Path, table: Table) -> tuple[Any, list[Any]]:

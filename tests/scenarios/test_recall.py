@@ -179,6 +179,6 @@ def test_the_tool_renders_for_each_api_and_its_schema_names_what_is_parsed() -> 
     names = set(RECALL_TOOL.schema["properties"])
     assert RECALL_TOOL.to_openai()["function"]["parameters"] == RECALL_TOOL.to_anthropic()["input_schema"]
     assert RECALL_TOOL.to_mcp()["inputSchema"] == RECALL_TOOL.schema
-    assert names == {"position", "message", "from", "to", "around", "offset", "limit"}
+    assert names == {"position", "query", "message", "from", "to", "around", "offset", "limit"}
     RECALL_TOOL.schema["properties"].clear()
     assert set(RECALL_TOOL.schema["properties"]) == names

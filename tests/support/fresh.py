@@ -17,8 +17,18 @@ from minutebook.projections.context import Context
 from minutebook.projections.memory_file import MemoryFile
 from minutebook.projections.projection import Projection
 from minutebook.projections.revisions import Revisions
+from minutebook.projections.search_index import SearchIndex
 
-ALL: tuple[type[Projection], ...] = (Context, Candidates, Revisions, MemoryFile)
+
+class SmallBlocks(SearchIndex):
+    """Blocks so small that short histories close many."""
+
+    block = 7
+
+
+SmallBlocks.__module__ = SearchIndex.__module__  # one of our own, and no plug-in
+
+ALL: tuple[type[Projection], ...] = (Context, Candidates, Revisions, MemoryFile, SmallBlocks)
 """The built-in projections."""
 
 

@@ -119,4 +119,6 @@ def options(
 
 
 # The commands register themselves.
-from . import audit, backtest, blame, contexts, erasing, export, memory, notes, plug_ins, sessions, upkeep, work  # noqa: E402, F401
+from . import (  # noqa: E402
+    work,  # noqa: F401
+)
