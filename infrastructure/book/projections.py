@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..store.rebuild import Progress
 from ..work import looking, verifying
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime
@@ -19,13 +20,16 @@ class ProjectionsFace:
         """``name``, ``version``, ``cursor``, ``head``, ``lag``, ``status``, ``error`` of each."""
         return [Answer(row) for row in looking.projections(self._runtime)]
 
-    def rebuild(self, *names: str) -> Answers:
+    def rebuild(self, *names: str, progress: Progress | None = None) -> Answers:
         """Makes the named projections (none named: all) again from the log; readers see the old until the swap.
+
+        ``progress(name, position, head)`` is called after each part. What is interrupted is taken up by the next
+        rebuild of the same projection where it stopped.
 
         Raises InputError ``unknown_projection``, MemoryFault ``memory_drift`` for the memory file in drift.
         """
         self._runtime.require_writing("a rebuild")
-        return [Answer(row) for row in verifying.rebuild(self._runtime, self._publisher, names)]
+        return [Answer(row) for row in verifying.rebuild(self._runtime, self._publisher, names, progress)]
 
     def retry(self, name: str) -> Answer:
         """Lets a halted projection try again."""

@@ -69,6 +69,10 @@ POINTS: dict[str, str] = {
     "recover.committed": "M26 the revision is committed",
     "recover.displaced": "M24 displaced bytes are kept as a revision, their link still there",
     "recover.cleaned": "M26 recovery is done",
+    "rebuild.begun": "E2 the tables of the next generation are there, empty",
+    "rebuild.step": "E2 a part of the next generation is committed",
+    "rebuild.swapping": "E2 inside the transaction of the swap, before the tables are exchanged",
+    "rebuild.swapped": "E2 the new generation is live",
     "lock.wait": "F25 before the lock is tried",
 }
 """Every failpoint and the row of the fault matrix that it stands for; a test holds this list to the source."""
