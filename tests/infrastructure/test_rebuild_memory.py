@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 from large_logs import grow, template
-from stores import child_environment
+from stores import PACKAGE, child_environment
 
 from minutebook.infrastructure.store.database import Database
 from minutebook.infrastructure.store.log import Log
@@ -19,7 +20,8 @@ GROWTH_MB = 16
 PEAK_MB = 300
 
 CHILD = """
-import json, resource, sys
+import json, sys
+from peak import peak_mb
 from minutebook.infrastructure.book.catalogue import BUILT_IN
 from minutebook.infrastructure.store import overlay
 from minutebook.infrastructure.store.database import Database
@@ -34,13 +36,18 @@ projections.catch_up()
 projections.rebuild()
 assert verify_log(log).ok
 assert all(projections.verify(name).ok for name in projections.names)
-print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+print(json.dumps(peak_mb()))
 """
 
 
 def peak(url: str) -> float:
+    places = os.pathsep.join([str(PACKAGE), str(Path(__file__).resolve().parents[1] / "support")])
     done = subprocess.run(
-        [sys.executable, "-c", CHILD, url], capture_output=True, text=True, env=child_environment(), check=False
+        [sys.executable, "-c", CHILD, url],
+        capture_output=True,
+        text=True,
+        env=child_environment(PYTHONPATH=places),
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     megabytes: float = json.loads(done.stdout)
