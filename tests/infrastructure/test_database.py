@@ -236,3 +236,14 @@ def test_the_application_id_is_a_promise() -> None:
     assert APPLICATION_ID == 0x6D626F6B
     with pytest.raises(InputError):
         Database("oracle://x")
+
+
+@pytest.mark.parametrize("access", ["write", "look", "read_only"])
+def test_a_damaged_name_in_the_schema_is_damage_and_no_traceback(tmp_path: Path, message: Make, access: str) -> None:
+    """SQLite says which part of its schema is malformed, and repeats the bytes: they need not be UTF-8 any more."""
+    path = tmp_path / "book.db"
+    filled(path, message)
+    data = path.read_bytes()
+    assert data.count(b"indexevents_by_topicevents") == 1
+    path.write_bytes(data.replace(b"indexevents_by_topicevents", b"index\xf4vents_by_topicevents"))
+    assert refused(path, access).code == "store_corrupt"

@@ -94,7 +94,7 @@ def grow(log: Log, rows: list[Row], events: int) -> int:
     database = log.database
     insert = load._insert_sqlite if database.sqlite else load._insert_postgres
     head = log.head()
-    position, chain, number = head.position, head.chain, head.position // len(rows)
+    position, chain, number = head.position, head.chain, -(-head.position // len(rows))
     while position < events:
         page = []
         for row in copies(rows[: events - position], number, position):

@@ -14,6 +14,7 @@ from ....domain.errors import StoreError
 from ...book import Minutebook
 from .app import app, projections_app, state
 from .output import behind, counted, dumps, shorten, trouble
+from .progress import Progress
 from .sessions import text_of
 
 TRACED_MESSAGES = 10
@@ -176,11 +177,22 @@ def projections_rebuild(
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME...")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Every projection.")] = False,
 ) -> None:
-    """Make projections again from the log; readers see the old ones until the swap."""
+    """Make projections again from the log; readers see the old ones until the swap. Interrupted, it can go on later."""
     if not names and not all_:
         raise typer.BadParameter("name a projection, or say --all")
     out = state.output
-    found = state.write().projections.rebuild(*(() if all_ else names or ()))
+    progress = Progress()
+    try:
+        found = state.write().projections.rebuild(
+            *(() if all_ else names or ()), progress=None if out.json else progress
+        )
+    except KeyboardInterrupt:
+        progress.close()
+        if not out.json:
+            out.errors.print("Interrupted; the same command goes on where this one stopped.", style="dim")
+        raise
+    finally:
+        progress.close()
     if out.json:
         out.document(found)
     else:
