@@ -157,7 +157,11 @@ class Wire:
         if not host.startswith("/"):
             return socket.create_connection((host, port))
         end = socket.socket(socket.AF_UNIX)
-        end.connect(f"{host}/.s.PGSQL.{port}")
+        try:
+            end.connect(f"{host}/.s.PGSQL.{port}")
+        except OSError:
+            end.close()
+            raise
         return end
 
 
