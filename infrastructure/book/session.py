@@ -10,7 +10,7 @@ from ...domain.message import JSON
 from ...domain.recall_tool import CHARS_DEFAULT, parse_recall
 from ...domain.usage import usage_of
 from ...domain.whole_numbers import whole_number
-from ..work import blaming, conversation, looking, moments, telling
+from ..work import blaming, conversation, looking, moments, telling, timeline
 from ..work.backtest import backtest
 from ..work.compressor import Compressor
 from ..work.conversation import RunRef
@@ -205,7 +205,7 @@ class Session:
 
     def timeline(self, buckets: int = 50) -> list[Answer]:
         """Tokens, compactions, runs and memory revisions over the positions of the session, in ``buckets`` steps."""
-        return [Answer(row) for row in looking.timeline(self._runtime, self.id, buckets)]
+        return [Answer(row) for row in timeline.timeline(self._runtime, self.id, buckets)]
 
     def _position(self, at: Moment | None) -> int | None:
         return moments.position_of(self._runtime, at, self.id)

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, func, select
-from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from ...domain.errors import InputError, MinutebookError, StoreError
 from ...projections.projection import Projection
@@ -16,6 +15,7 @@ from . import bounded, cursors, lifecycle, overlay, poison
 from .binding import Bound, apart, bind, create, one_builder
 from .comparison import ProjectionReport, compare
 from .cursors import Cursor
+from .damage import naming_damage
 from .dump import dump_hash
 from .feed import Feed
 from .lifecycle import By
@@ -238,12 +238,12 @@ class Projections:
                 after = cursor.position
                 # What others appended since this call is for the next one.
                 if caught_up or self._workers[name].feed.batch(connection, after).end == after:
-                    with self._damage(name):
+                    with naming_damage(name):
                         yield bound.projection, connection
                     return
             with overlay.scratch(bound) as (copy, target):
                 if after:
-                    with self._damage(name):
+                    with naming_damage(name):
                         overlay.copy_rows(connection, bound, target, copy)
                 overlay.fold(self.log, connection, copy, target, after=after)
                 yield copy.projection, target
@@ -267,7 +267,7 @@ class Projections:
             return
         quote = connection.dialect.identifier_preparer.quote
         tables = ", ".join(quote(name) for name in bound.table_names)
-        with self._damage(bound.name):
+        with naming_damage(bound.name):
             connection.exec_driver_sql(f"LOCK TABLE {tables} IN ACCESS SHARE MODE")
 
     def _check(self, bound: Bound, cursor: Cursor) -> None:
@@ -298,20 +298,6 @@ class Projections:
                     code="projection_paused" if cursor.status == "paused" else "projection_retired",
                     projection=bound.name,
                 )
-
-    @contextmanager
-    def _damage(self, name: str) -> Iterator[None]:
-        try:
-            yield
-        except (OperationalError, ProgrammingError) as error:
-            if not any(word in str(error) for word in ("no such table", "no such column", "does not exist", "UTF-8")):
-                raise
-            raise StoreError(
-                f"the tables of projection {name!r} are damaged ({error.orig}); run 'minutebook projections rebuild "
-                f"{name}': the log has everything",
-                code="projection_damaged",
-                projection=name,
-            ) from error
 
     # --- status, retry, skip
 
@@ -383,12 +369,12 @@ class Projections:
 
     def dump_hash(self, name: str) -> str:
         """The hash over every live row of a projection, in order of the primary keys. Raises ``projection_damaged``."""
-        with self.database.reading() as connection, self._damage(name):
+        with self.database.reading() as connection, naming_damage(name):
             return dump_hash(connection, self._known(name))
 
     def count(self, name: str) -> int:
         """How many rows a projection has. Raises ``projection_damaged``."""
-        with self.database.reading() as connection, self._damage(name):
+        with self.database.reading() as connection, naming_damage(name):
             return sum(
                 connection.execute(select(func.count()).select_from(table)).scalar_one()
                 for table in self._known(name).tables

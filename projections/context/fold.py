@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, MetaData, Table, Update, bindparam, update
+from sqlalchemy import Connection, Table, Update, bindparam, update
 
 from ...domain import catalogue as events
 from ...domain.events import LoggedEvent
 from ..prepared import prepared, replace, write
-from ..projection import Projection
-from . import bulk, epochs, queries, rows
+from . import epochs, queries, rows
 from .epochs import Compacted, Stack, Visible
 from .seen import Batch, Seen
 from .tables import ContextTables
@@ -20,61 +19,7 @@ _PLAIN = frozenset({"MessageRecorded", "RunStarted", "RunSucceeded", "ContextSho
 ENDS = {"RunSucceeded": "succeeded", "RunFailed": "failed", "RunInterrupted": "interrupted"}
 
 
-class Context(ContextTables, Projection):
-    """Sessions, messages, runs and epochs: each epoch holds the whole visible list, so that the past is a look-up."""
-
-    name = "context"
-    version = 1
-    payloads = False
-    plain = frozenset({events.MessageRecorded, events.RunStarted, events.RunSucceeded, events.ContextShown})
-    bulk = frozenset({events.MessageRecorded})
-    event_types = frozenset(
-        {
-            events.SessionOpened,
-            events.SessionForked,
-            events.SessionClosed,
-            events.SessionReopened,
-            events.TranscriptImported,
-            events.RunStarted,
-            events.RunSucceeded,
-            events.RunFailed,
-            events.RunInterrupted,
-            events.MessageRecorded,
-            events.ReductionDecided,
-            events.CompactionCommitted,
-            events.CompactionRejected,
-            events.CompactionFailedEvent,
-            events.CompactionUndone,
-            events.CompactionRedone,
-            events.MemoryFrozen,
-            events.PreambleRecorded,
-            events.ContextShown,
-        }
-    )
-
-    def tables(self, metadata: MetaData) -> None:
-        self.declare(metadata)
-
-    def apply(self, events: Sequence[LoggedEvent], connection: Connection) -> None:
-        fold = _Fold(self, connection)
-        for event in events:
-            if event.session is not None:
-                fold.take(event, event.session)
-        fold.flush()
-
-    def apply_bulk(
-        self, others: Sequence[LoggedEvent], span: tuple[int, int], log: Table, connection: Connection
-    ) -> None:
-        bulk.write_messages(self, connection, log, *span)
-        fold = _Fold(self, connection)
-        for event in others:
-            if event.session is not None:
-                fold.take(event, event.session)
-        fold.add(bulk.totals(self, connection, log, *span))
-        fold.flush()
-
-
-class _Fold:
+class Fold:
     """One batch: rows are gathered and written together; what was just written is not asked for again."""
 
     def __init__(self, tables: ContextTables, connection: Connection) -> None:
