@@ -34,7 +34,7 @@ from .infrastructure.work.calling import until_cancelled
 T = TypeVar("T")
 H = TypeVar("H", bound="_Handle")
 
-__all__ = ["Memory", "Minutebook", "Projections", "Run", "Session"]
+__all__ = ["Evidence", "Memory", "Minutebook", "Projections", "Run", "Session"]
 
 
 async def _call(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
@@ -191,6 +191,10 @@ class Memory(_Twin):
     """Durable memory; see ``minutebook.Minutebook.memory``."""
 
 
+class Evidence(_Twin):
+    """What completed runs left behind; see ``minutebook.Minutebook.evidence``."""
+
+
 class Projections(_Twin):
     """The projections; see ``minutebook.Minutebook.projections``."""
 
@@ -201,6 +205,7 @@ class Minutebook:
     def __init__(self, book: core.Minutebook) -> None:
         self._book = book
         self.memory = Memory(book.memory)
+        self.evidence = Evidence(book.evidence)
         self.projections = Projections(book.projections)
 
     @classmethod

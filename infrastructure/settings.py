@@ -100,6 +100,10 @@ class Settings(BaseModel):
     curator_timeout_seconds: float = Field(default=120.0, gt=0, description="A later answer is refused (D6).")
     curator_answer_bytes_max: int = Field(default=256_000, ge=1, description="A longer answer is refused unread.")
     curation_attempts_max: int = Field(default=5, ge=1, description="Failures after which a batch is set aside (D4).")
+    evidence_enabled: bool = Field(
+        default=True,
+        description="Off: completed runs are not read for evidence; only what was proposed becomes memory (D14).",
+    )
     quarantine_tool_candidates: bool = Field(
         default=True, description="Candidates of tool or external trust wait for a person's approval (D13)."
     )

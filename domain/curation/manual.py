@@ -48,6 +48,7 @@ JUDGED = frozenset(
         "credential",
         "duplicate",
         "near_duplicate",
+        "forgotten",
     }
 )
 """What a check judges and a person may judge otherwise, by naming the code (D8)."""

@@ -8,12 +8,13 @@ from importlib.metadata import entry_points
 from ...domain.errors import InputError
 from ...projections.candidates import Candidates
 from ...projections.context import Context
+from ...projections.evidence import Evidence
 from ...projections.memory_file import MemoryFile
 from ...projections.projection import Projection
 from ...projections.revisions import Revisions
 
 GROUP = "minutebook.projections"
-BUILT_IN: tuple[type[Projection], ...] = (Context, Candidates, Revisions, MemoryFile)
+BUILT_IN: tuple[type[Projection], ...] = (Context, Candidates, Evidence, Revisions, MemoryFile)
 
 
 def standard(plugins: Sequence[str] = ()) -> list[type[Projection]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import weakref
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -21,11 +21,14 @@ from ..store.log import Log
 from ..store.runner import Projections
 from ..store.system import telling
 from ..work import conversation, exporting, importing, looking, tracing, undoing, verifying
-from ..work.calling import method
+from ..work.evidence import Collecting
+from ..work.evidence import Evidence as EvidenceWork
 from ..work.exporting import Lines, Sink
 from ..work.extras import counter_of, curator_of, redactor_of, summarizer_of
 from ..work.file_owner import FileOwner
+from ..work.forgetting import Learning
 from ..work.identity import register, release
+from ..work.promoting import Promoting
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime, new_id
 from ..work.schedule import Curating
@@ -33,7 +36,9 @@ from ..work.transcripts import Progress
 from ..work.workspace import Workspace
 from .answers import Answer
 from .catalogue import standard
+from .evidence import Evidence
 from .memory import Memory
+from .opening import require_usable, settings_of, writable
 from .projections import ProjectionsFace
 from .run import Run
 from .session import Session
@@ -60,10 +65,15 @@ class Minutebook:
             owner=FileOwner(runtime, workspace.root),
             check=runtime.check,
         )
-        self._curating = Curating(runtime, self._publisher, curator, automatic=automatic)
+        evidence = EvidenceWork(
+            Collecting(runtime, workspace.root), Promoting(runtime, self._publisher, workspace.root)
+        )
+        wanted = evidence if runtime.settings.evidence_enabled else None
+        self._curating = Curating(runtime, self._publisher, curator, wanted, automatic=automatic)
         self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
         self._closed = False
         self.memory = Memory(runtime, self._publisher, self._curating)
+        self.evidence = Evidence(runtime, evidence)
         self.projections = ProjectionsFace(runtime, self._publisher)
 
     # --- opening and closing
@@ -93,11 +103,11 @@ class Minutebook:
         Raises InputError (``bad_database_url``, ``driver_missing``, ``extra_missing`` and others), StoreError
         ``not_a_book``, ``schema_newer``, ``store_locked``, ``store_corrupt``, ``store_unreachable``.
         """
-        _usable(summarizer, "summarizer", "summarize")
-        _usable(curator, "curator", "curate")
+        require_usable(summarizer, "summarizer", "summarize")
+        require_usable(curator, "curator", "curate")
         access = access or ("read_only" if read_only else "write")
         root = Path(workspace)
-        effective = _settings(root, settings)
+        effective = settings_of(root, settings)
         counter, redact = counter_of(effective), redactor_of(effective)
         check = checking(redact, effective.secret_scanner)
         if access == "write":  # a reader asks no model
@@ -109,7 +119,7 @@ class Minutebook:
                 root.mkdir(parents=True, exist_ok=True)
             place.prepare()
         place_of_book = database or os.environ.get(DATABASE_VARIABLE) or root.absolute() / DATABASE
-        if access == "look" and isinstance(place_of_book, Path) and not _writable(place_of_book):
+        if access == "look" and isinstance(place_of_book, Path) and not writable(place_of_book):
             access = "read_only"
         store = Database(place_of_book, access=access, lock_timeout=effective.lock_timeout_seconds)
         if not store.sqlite and "workspace_id" not in effective.model_fields_set:
@@ -120,6 +130,7 @@ class Minutebook:
             log = Log(store)
             projections = Projections(log, standard(effective.projections))
             runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact, check)
+            runtime = replace(runtime, check=Learning(runtime).checking(check))
             book = cls(
                 runtime,
                 place,
@@ -141,7 +152,7 @@ class Minutebook:
         root = Path(workspace)
         with telling(f"the workspace {root} cannot be made"):
             root.mkdir(parents=True, exist_ok=True)
-        place = Workspace.of(root, _settings(root, None))
+        place = Workspace.of(root, settings_of(root, None))
         place.prepare()
         return place.folder
 
@@ -347,12 +358,6 @@ def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
     return advance
 
 
-def _writable(database: Path) -> bool:
-    """Whether projections may be brought up to date; an absent book is empty in any case."""
-    # Not Path.exists, which raises where a folder may not be entered.
-    return not os.path.exists(database) or (os.access(database, os.W_OK) and os.access(database.parent, os.W_OK))
-
-
 def refuse_reserved(session: str | None) -> None:
     """Names that begin with '@' are minutebook's own (D3). Raises InputError ``bad_identifier``."""
     if isinstance(session, str) and session.startswith("@"):
@@ -373,21 +378,3 @@ def transcript_source(source: str | Path | bytes) -> Path | bytes:
 
 def _utc() -> datetime:
     return datetime.now(UTC)
-
-
-def _settings(root: Path, given: Settings | None) -> Settings:
-    if given is None:
-        return Settings.load(root)
-    return Settings.load(root, **{name: getattr(given, name) for name in given.model_fields_set})
-
-
-def _usable(value: Any, what: str, name: str) -> None:
-    """Refuses at the start what could only fail later: no function at all, or one that answers later."""
-    if value is None:
-        return
-    function = method(value, name)
-    if any(inspect.iscoroutinefunction(each) for each in (function, getattr(function, "__call__", None))):  # noqa: B004
-        raise InputError(
-            f"the {what} is asynchronous and this book is not; use minutebook.aio, or give a plain function",
-            code=f"async_{what}",
-        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from sqlalchemy import Connection
@@ -12,12 +12,14 @@ from ...domain.checks.likeness import contradicts
 from ...domain.curation import JUDGED
 from ...domain.errors import InputError, MemoryFault
 from ...domain.events import LoggedEvent
+from ...domain.forgetting import Block, blocking
 from ...domain.operations import Add, Operation, Remove, Replace, Single, singles
 from ...domain.streams import candidate_stream
 from ...domain.whole_numbers import whole_number
 from ...projections import candidates
 from ...projections.revisions import queries as revisions
 from ...projections.revisions.queries import EntryRow, RevisionRow
+from .forgetting import Learning
 from .proposals import operation_of
 from .publisher import Publisher
 from .runtime import Runtime
@@ -296,6 +298,7 @@ def listed(runtime: Runtime, *statuses: candidates.Status) -> list[dict[str, Any
     events = runtime.log.at(row.position for row in rows)
     operations = [operation_of(events[row.position].payload) for row in rows]
     said = _texts_of(runtime, operations)
+    blocks = Learning(runtime).blocks()
     found = []
     for row, operation in zip(rows, operations, strict=True):
         found.append(
@@ -303,7 +306,7 @@ def listed(runtime: Runtime, *statuses: candidates.Status) -> list[dict[str, Any
                 "candidate": row.candidate,
                 "status": row.status,
                 "operation": row.operation,
-                "text": "" if operation is None else "; ".join(_said(one, said) for one in singles(operation)),
+                "text": "" if operation is None else "; ".join(_told(one, said, blocks) for one in singles(operation)),
                 "trust": row.trust,
                 "run": row.run,
                 "session": row.session,
@@ -338,6 +341,12 @@ def _texts_of(runtime: Runtime, operations: Iterable[Operation | None]) -> dict[
             if past := revisions.history(view, connection, runtime.workspace, target):
                 found[target] = past[-1].text
     return found
+
+
+def _told(one: Single, live: Mapping[str, str], blocks: Sequence[Block]) -> str:
+    """The same, without what a person wanted forgotten (D16)."""
+    words = one.text if not isinstance(one, Remove) else live.get(one.target, one.target)
+    return "(forgotten)" if blocking(blocks, words) else _said(one, live)
 
 
 def _said(one: Single, live: Mapping[str, str]) -> str:

@@ -79,12 +79,14 @@ compaction_app = typer.Typer(help="Undo and redo compactions.", no_args_is_help=
 memory_app = typer.Typer(help="Durable memory: MEMORY.md and its history.", no_args_is_help=True, rich_markup_mode=None)
 propose_app = typer.Typer(help="Propose a change to memory yourself.", no_args_is_help=True, rich_markup_mode=None)
 quarantine_app = typer.Typer(help="Candidates that wait for you.", no_args_is_help=True, rich_markup_mode=None)
+evidence_app = typer.Typer(help="What completed runs left behind.", no_args_is_help=True, rich_markup_mode=None)
 projections_app = typer.Typer(help="Read models of the log.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(session_app, name="session")
 app.add_typer(compaction_app, name="compaction")
 app.add_typer(memory_app, name="memory")
 memory_app.add_typer(propose_app, name="propose")
 memory_app.add_typer(quarantine_app, name="quarantine")
+app.add_typer(evidence_app, name="evidence")
 app.add_typer(projections_app, name="projections")
 
 
@@ -119,4 +121,4 @@ def options(
 
 
 # The commands register themselves.
-from . import audit, backtest, blame, contexts, export, memory, notes, sessions  # noqa: E402, F401
+from . import audit, backtest, blame, contexts, evidence, export, forgetting, memory, notes, sessions  # noqa: E402, F401

@@ -1,0 +1,36 @@
+"""What opening a book looks at first: the settings of the folder, and whether what the caller gave can be used."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from pathlib import Path
+from typing import Any
+
+from ...domain.errors import InputError
+from ..settings import Settings
+from ..work.calling import method
+
+
+def writable(database: Path) -> bool:
+    """Whether projections may be brought up to date; an absent book is empty in any case."""
+    # Not Path.exists, which raises where a folder may not be entered.
+    return not os.path.exists(database) or (os.access(database, os.W_OK) and os.access(database.parent, os.W_OK))
+
+
+def settings_of(root: Path, given: Settings | None) -> Settings:
+    if given is None:
+        return Settings.load(root)
+    return Settings.load(root, **{name: getattr(given, name) for name in given.model_fields_set})
+
+
+def require_usable(value: Any, what: str, name: str) -> None:
+    """Refuses at the start what could only fail later: no function at all, or one that answers later."""
+    if value is None:
+        return
+    function = method(value, name)
+    if any(inspect.iscoroutinefunction(each) for each in (function, getattr(function, "__call__", None))):  # noqa: B004
+        raise InputError(
+            f"the {what} is asynchronous and this book is not; use minutebook.aio, or give a plain function",
+            code=f"async_{what}",
+        )
