@@ -45,7 +45,7 @@ def mask(text: str) -> tuple[str, int]:
 
     def give(match: re.Match[str]) -> str:
         nonlocal count
-        if match["value"].startswith(("[redacted", MASK)):
+        if match["value"].startswith(("[redacted", MASK, "$", "<", "{", "%")):
             return match.group()
         count += 1
         return f"{match['name']}{MASK}"
@@ -56,7 +56,7 @@ def mask(text: str) -> tuple[str, int]:
 
 def _is_opaque(token: str, named: bool) -> bool:
     """Whether a token reads like no word, path, version, address or name."""
-    if token.startswith("[redacted") or _bare(token):
+    if token.startswith(("[redacted", "sha256:", "sha512:", "sha1:")) or _bare(token):
         return False
     pieces = re.split(r"[/\\.:@_-]", token)
     long = max(pieces, key=len)

@@ -94,18 +94,24 @@ def read_run(
     summaries: Sequence[SummarySeen] = (),
     *,
     redact: Redact,
+    before: Message | None = None,
     earlier: Earlier | None = None,
     extractor: str = EXTRACTOR,
 ) -> Packet:
     """The packet of a run that succeeded; pure, and the same for the same messages.
 
+    ``before`` is what the model said last before the run: the user may accept it in their first words.
     ``earlier`` gives what the session had heard before; without it only this run is looked at.
     """
     reader = _Reader(redact, earlier)
+    if before is not None and before.role == "assistant":
+        _take_model(reader, before, _clean(reader, before.text))
+        reader.claims.clear()
     for message in messages:
         _take(reader, message)
     _retain(reader, summaries)
-    sources = sources_of(messages)
+    accepted = before is not None and any(before.id in claim.messages for claim in reader.claims)
+    sources = sources_of([before, *messages] if before is not None and accepted else messages)
     files = list(reader.files.values())
     return Packet(
         session=session,
@@ -180,6 +186,7 @@ def _accept(reader: _Reader, claim: Claim, message: Message) -> None:
         if known == claim:
             reader.claims[place] = accepted
             return
+    _add(reader, accepted)
 
 
 def _take_model(reader: _Reader, message: Message, text: str) -> None:
@@ -267,7 +274,7 @@ def _take_result(reader: _Reader, message: Message, result: ToolResult) -> None:
     reader.said.append(Said(text, outside=True))
     if call is None or failed(result):
         return
-    path = _path_of(call)
+    path = _path_of(reader, call)
     reader.borne.append(_Borne(message.id, f"{call.arguments[:2_000]}\n{text}", path))
     del reader.borne[:-RESULTS_KEPT]
     seen = None if path is None else reader.files.get((path, "read"))
@@ -277,10 +284,9 @@ def _take_result(reader: _Reader, message: Message, result: ToolResult) -> None:
 
 def _take_file(reader: _Reader, message: Message, call: ToolCall) -> None:
     """A call that names a file by one of the usual arguments; what a shell command touches is not told by its words."""
-    path = _path_of(call)
+    path = _path_of(reader, call)
     if path is None:
         return
-    path = scrub(path, reader.redact)[0]
     arguments = _arguments(call)
     given = next((key for key in _GIVEN_KEYS if isinstance(arguments.get(key), str)), None)
     writes = given is not None or _WRITES.search(call.name) is not None
@@ -291,12 +297,12 @@ def _take_file(reader: _Reader, message: Message, call: ToolCall) -> None:
         reader.files[path, action] = FileSeen(path, action, message.id, told)
 
 
-def _path_of(call: ToolCall) -> str | None:
+def _path_of(reader: _Reader, call: ToolCall) -> str | None:
     arguments = _arguments(call)
     for key in _PATH_KEYS:
         value = arguments.get(key)
         if isinstance(value, str) and 0 < len(value.strip()) <= PATH_CHARS_MAX and "\n" not in value:
-            return value.strip()
+            return scrub(value.strip(), reader.redact)[0]
     return None
 
 

@@ -160,6 +160,7 @@ class Collecting:
             messages,
             self._summaries(run),
             redact=runtime.redact,
+            before=self._before(run),
             earlier=lambda: self._earlier(run),
             extractor=self.extractor,
         )
@@ -229,6 +230,18 @@ class Collecting:
             limit=MESSAGES_MAX,
         )
         return [message_of(event) for event in events if not event.erased]
+
+    def _before(self, run: Ended) -> Message | None:
+        """The last message of the session before the run: a user often accepts it in the next run's first words."""
+        newest = self._runtime.log.newest(
+            before=run.first,
+            topics=(MessageRecorded.TOPIC,),
+            session=run.session,
+            workspace=self._runtime.workspace,
+            page=1,
+        )
+        found = next(newest, None)
+        return None if found is None or found.erased else message_of(found)
 
     def _earlier(self, run: Ended) -> list[Said]:
         return told(self._runtime, run.session, before=run.first)
