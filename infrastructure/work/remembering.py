@@ -17,8 +17,10 @@ from ...domain.operations import Add, Operation, Remove, Replace, Single, single
 from ...domain.streams import candidate_stream
 from ...domain.whole_numbers import whole_number
 from ...projections import candidates
+from ...projections import evidence as catalogue
 from ...projections.revisions import queries as revisions
 from ...projections.revisions.queries import EntryRow, RevisionRow
+from .curation_lease import holder_of
 from .forgetting import Learning
 from .proposals import operation_of
 from .publisher import Publisher
@@ -263,6 +265,8 @@ def status(runtime: Runtime, publisher: Publisher, curating: Curating) -> dict[s
         held = candidates.quarantined(view, connection, runtime.workspace)
         aside = candidates.by_status(view, connection, runtime.workspace, "set_aside")
         failed = candidates.failures(view, connection, runtime.workspace)
+    with runtime.projections.reading("evidence") as (view, connection):
+        evidence = catalogue.counts(view, connection, runtime.workspace)
     automatic = runtime.settings.curation_automatic and runtime.settings.memory_enabled and state.clean
     return {
         "state": state.state,
@@ -280,6 +284,8 @@ def status(runtime: Runtime, publisher: Publisher, curating: Curating) -> dict[s
         "set_aside": [row.candidate for row in aside],
         "last_error": _last_error(failed) or curating.last_error,
         "failures": len(failed),
+        "curating": holder_of(runtime),
+        "evidence": evidence,
     }
 
 

@@ -1,4 +1,4 @@
-"""From the messages of a run to a packet: signals in many languages, sources, hashes, and what can make no claim (D14)."""
+"""From the messages of a run to a packet: signals in many languages, sources, hashes, what can make no claim (D14)."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ FORGET = {
     "Indonesian": ["Lupakan bahwa kita memakai tox"],
 }  # fmt: skip
 CORRECT = {
-    "English": ["Correction: the port is 8081.", "No, that's wrong: the port is 8081.", "Actually, port 8081 is the one",
+    "English": ["Correction: the port is 8081.", "No, that's wrong: the port is 8081.", "Actually, port 8081 is it",
                 "No, the port is 8081, not 8080"],
     "German": ["Korrektur: der Port ist 8081.", "Nein, das stimmt nicht: der Port ist 8081"],
     "French": ["Correction : le port est 8081."],
