@@ -28,6 +28,7 @@ from ...domain.evidence.opaque import MASK
 from ...domain.message import Message, lowest_trust
 from ...domain.streams import evidence_stream, survey_stream
 from ...domain.summary import SectionId, Summary, parse, tags, untagged
+from ..store.failpoints import failpoint
 from .conversation import require_session
 from .files_seen import files_on_disk
 from .promoting import Promoting
@@ -50,13 +51,13 @@ Reader = Callable[[Packet, Sequence[Message]], Packet]
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A run that succeeded: where it began and ended."""
+    """A run that succeeded: where it began and ended; ``aside``: imported, or a person's own, and read when asked."""
 
     session: str
     run: str
     first: int
     last: int
-    imported: bool
+    aside: bool
 
 
 EVIDENCE_CHECKS = ("evidence_hash", "evidence_sources", "evidence_redaction")
@@ -91,14 +92,16 @@ class Collecting:
             ended = list(self._ended(after))
             if not ended:
                 break
-            events = [event for run in ended if not run.imported for event in self._packet(run)]
+            eligible = [run for run in ended if not run.aside]
+            events = [event for run in eligible for event in self._packet(run)]
             if not events and len(ended) < SURVEY_LEAST:
-                return {"runs": len(ended), "packets": 0, "claims": 0}
+                return {"runs": len(eligible), "packets": 0, "claims": 0}
+            failpoint("evidence.read")
             version = 0 if last is None else last.version
             note = RunsSurveyed(
                 envelope=runtime.envelope(survey, version + 1, actor="evidence"),
                 upto=ended[-1].last,
-                runs=len(ended),
+                runs=len(eligible),
                 packets=len(events),
                 extractor=self.extractor,
             )
@@ -106,7 +109,7 @@ class Collecting:
                 runtime.log.append([*events, note])
             except StreamConflict:
                 continue  # somebody else read some of them
-            return {"runs": len(ended), "packets": len(events), "claims": sum(len(one.claims) for one in events)}
+            return {"runs": len(eligible), "packets": len(events), "claims": sum(len(one.claims) for one in events)}
         return {"runs": 0, "packets": 0, "claims": 0}
 
     def collect_session(self, session: str) -> dict[str, int]:

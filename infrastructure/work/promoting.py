@@ -34,6 +34,7 @@ from ...domain.streams import candidate_stream, claim_stream, message_stream, se
 from ...projections import candidates
 from ...projections import evidence as catalogue
 from ...projections.evidence import ClaimRow
+from ..store.failpoints import failpoint
 from .files_seen import file_on_disk
 from .forgetting import block_event
 from .proposals import live_lines, operation_of
@@ -82,6 +83,7 @@ class Promoting:
         due = self.due()
         if not due:
             return counts
+        failpoint("evidence.promoting")
         rows = {row.claim: row for row in self._rows()}
         lines = {line.id: line for line in live_lines(self._publisher)}
         for outcome in due:

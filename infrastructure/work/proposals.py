@@ -28,6 +28,7 @@ from ...domain.message import JSON, TRUST_ORDER, Trust, lowest_trust
 from ...domain.operations import Add, Applied, Batch, Line, Operation, Remove, Replace, apply, parse_operation, texts
 from ...domain.redaction import Redact
 from ...domain.streams import candidate_stream
+from ..store.failpoints import failpoint
 from .conversation import RunRef, end_run, open_session, start_run
 from .provenance import from_outside
 from .publisher import Publisher
@@ -136,6 +137,8 @@ def propose_as_person(
         answer = propose(runtime, publisher, ref, operation, actor="person", trust="user")
     finally:
         failed = None if answer.get("candidate") else RuntimeError("the operation was refused")
+        if also:
+            failpoint("forget.decided")
         end_run(runtime, ref, error=failed, also=() if failed else also)
     if answer["status"] == "proposed":
         answer |= {"status": "admitted", "message": "The next curation takes it in: minutebook memory curate"}
