@@ -224,6 +224,10 @@ class Minutebook:
     async def close(self) -> None:
         await _call(self._book.close)
 
+    @property
+    def common(self) -> Memory:
+        return Memory(self._book.common)
+
     async def session(self, id: str | None = None, resume: bool = False) -> Session:
         return Session(await _call(self._book.session, id, resume))
 

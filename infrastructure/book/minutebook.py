@@ -28,6 +28,7 @@ from ..work.extras import counter_of, curator_of, redactor_of, summarizer_of
 from ..work.file_owner import FileOwner
 from ..work.forgetting import Learning
 from ..work.identity import register, release
+from ..work.memory_root import common_scope, root_of, scope
 from ..work.promoting import Promoting
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime, new_id
@@ -36,9 +37,10 @@ from ..work.transcripts import Progress
 from ..work.workspace import Workspace
 from .answers import Answer
 from .catalogue import standard
+from .common import Common
 from .evidence import Evidence
 from .memory import Memory
-from .opening import require_usable, settings_of, writable
+from .opening import refuse_reserved, require_usable, settings_of, transcript_source, writable
 from .projections import ProjectionsFace
 from .run import Run
 from .session import Session
@@ -51,10 +53,19 @@ class Minutebook:
     """The minutes of one workspace: its log, its sessions, its memory. Made by ``open``."""
 
     def __init__(
-        self, runtime: Runtime, workspace: Workspace, summarizer: Any, curator: Any, *, automatic: bool
+        self,
+        runtime: Runtime,
+        root: Path,
+        workspace: Workspace,
+        summarizer: Any,
+        curator: Any,
+        *,
+        automatic: bool,
+        common: Common | None = None,
     ) -> None:
         self._runtime = runtime
-        self._workspace = workspace
+        self._root = root
+        self._common = common
         self._summarizer = summarizer
         self._publisher = Publisher(
             runtime.log,
@@ -65,9 +76,7 @@ class Minutebook:
             owner=FileOwner(runtime, workspace.root),
             check=runtime.check,
         )
-        evidence = EvidenceWork(
-            Collecting(runtime, workspace.root), Promoting(runtime, self._publisher, workspace.root)
-        )
+        evidence = EvidenceWork(Collecting(runtime, root), Promoting(runtime, self._publisher, root))
         wanted = evidence if runtime.settings.evidence_enabled else None
         self._curating = Curating(runtime, self._publisher, curator, wanted, automatic=automatic)
         self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
@@ -113,30 +122,39 @@ class Minutebook:
         if access == "write":  # a reader asks no model
             summarizer = summarizer_of(effective) if summarizer is None else summarizer
             curator = curator_of(effective) if curator is None else curator
-        place = Workspace.of(root, effective)
+        apart = root_of(root, effective)
+        place = here = Workspace.of(root, effective)
         if access == "write":
             with telling(f"the workspace {root} cannot be made"):
                 root.mkdir(parents=True, exist_ok=True)
             place.prepare()
-        place_of_book = database or os.environ.get(DATABASE_VARIABLE) or root.absolute() / DATABASE
+        home = root.absolute() / DATABASE if apart is None else apart / DATABASE.name
+        place_of_book = database or os.environ.get(DATABASE_VARIABLE) or home
         if access == "look" and isinstance(place_of_book, Path) and not writable(place_of_book):
             access = "read_only"
         store = Database(place_of_book, access=access, lock_timeout=effective.lock_timeout_seconds)
-        if not store.sqlite and "workspace_id" not in effective.model_fields_set:
-            # A server is shared: folders that name no id must not meet in it (D17).
-            effective = effective.model_copy(update={"workspace_id": place.own_id(make=access == "write")})
+        if (apart is not None or not store.sqlite) and "workspace_id" not in effective.model_fields_set:
+            # A server and a root are shared: folders that name no id must not meet in it (D17, D18).
+            effective = effective.model_copy(update={"workspace_id": here.own_id(make=access == "write")})
         owner = register(new_id("r"))
         try:
             log = Log(store)
             projections = Projections(log, standard(effective.projections))
             runtime = Runtime(log, projections, effective, clock or _utc, owner, counter, redact, check)
             runtime = replace(runtime, check=Learning(runtime).checking(check))
+            common = None
+            if apart is not None:
+                place = scope(apart, runtime.workspace, effective, make=access == "write")
+                if effective.memory_common != "none":
+                    common = Common(*common_scope(runtime, apart, check, curator, _advancing(runtime)))
             book = cls(
                 runtime,
+                here.root,
                 place,
                 summarizer,
                 curator,
                 automatic=effective.curation_automatic if automatic is None else automatic,
+                common=common,
             )
             if access == "write":
                 book._start()
@@ -281,6 +299,16 @@ class Minutebook:
         self._runtime.require_writing("a curation")
         return Answer(self._curating.curate())
 
+    @property
+    def common(self) -> Common:
+        """The memory that the workspaces of one ``memory_root`` share. Raises InputError ``no_common_memory`` (D18)."""
+        if self._common is None:
+            raise InputError(
+                "this workspace sees no memory in common; set memory_root, and memory_common to 'read' or 'write'",
+                code="no_common_memory",
+            )
+        return self._common
+
     def usage(self) -> Answer:
         """Tokens of compressor and curator, apart from any run's own (D10)."""
         return Answer(looking.usage(self._runtime))
@@ -298,7 +326,7 @@ class Minutebook:
 
     @property
     def workspace(self) -> Path:
-        return self._workspace.root
+        return self._root
 
     def log(self, after: int = 0, before: int | None = None, **filters: Any) -> Iterator[Answer]:
         """Iterates events in order: ``position``, ``type``, ``stream``, ``version``, ``time``, ``body`` and more.
@@ -334,7 +362,7 @@ class Minutebook:
 
     def status(self) -> Answer:
         """One page: sessions, memory, projections, last failures."""
-        answer = Answer(looking.status(self._runtime, self._workspace.root, self.memory.status()))
+        answer = Answer(looking.status(self._runtime, self._root, self.memory.status()))
         if answer["latest"]:
             latest = str(answer["latest"][0]["session"])
             said = self.find_session(latest)._crowded()
@@ -356,24 +384,6 @@ def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
         runtime.projections.advance("memory_file", connection)
 
     return advance
-
-
-def refuse_reserved(session: str | None) -> None:
-    """Names that begin with '@' are minutebook's own (D3). Raises InputError ``bad_identifier``."""
-    if isinstance(session, str) and session.startswith("@"):
-        raise InputError(
-            f"session names that begin with '@' are reserved, and {session!r} is one; choose another",
-            code="bad_identifier",
-        )
-
-
-def transcript_source(source: str | Path | bytes) -> Path | bytes:
-    """A file or the bytes of one. Raises InputError ``bad_value``."""
-    if isinstance(source, str):
-        return Path(source)
-    if isinstance(source, Path | bytes):
-        return source
-    raise InputError(f"a transcript is a path or bytes, not {type(source).__name__}", code="bad_value")
 
 
 def _utc() -> datetime:

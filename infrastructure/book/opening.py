@@ -34,3 +34,21 @@ def require_usable(value: Any, what: str, name: str) -> None:
             f"the {what} is asynchronous and this book is not; use minutebook.aio, or give a plain function",
             code=f"async_{what}",
         )
+
+
+def refuse_reserved(session: str | None) -> None:
+    """Names that begin with '@' are minutebook's own (D3). Raises InputError ``bad_identifier``."""
+    if isinstance(session, str) and session.startswith("@"):
+        raise InputError(
+            f"session names that begin with '@' are reserved, and {session!r} is one; choose another",
+            code="bad_identifier",
+        )
+
+
+def transcript_source(source: str | Path | bytes) -> Path | bytes:
+    """A file or the bytes of one. Raises InputError ``bad_value``."""
+    if isinstance(source, str):
+        return Path(source)
+    if isinstance(source, Path | bytes):
+        return source
+    raise InputError(f"a transcript is a path or bytes, not {type(source).__name__}", code="bad_value")

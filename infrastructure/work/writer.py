@@ -56,7 +56,7 @@ class Writer:
 
     def state(self, document: MemoryDocument, look: FileLook) -> FileState:
         mark = self.marked() if isinstance(look, Bytes) and look.digest != document.digest else None
-        return file_state(document, look, str(self.workspace.memory_path), mark)
+        return file_state(document, look, self.workspace.shown, mark)
 
     def marked(self) -> Mark | None:
         """The last revision that was written in this folder, as far as it was noted."""

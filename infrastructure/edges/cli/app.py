@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
 from ....domain.errors import InputError
 from ...book import Minutebook
+from ...book.common import Common
 from ...store.system import telling
 from .output import Output
 
@@ -20,6 +21,7 @@ class State:
     def __init__(self) -> None:
         self.workspace = Path()
         self.database: str | None = None
+        self.common = False
         self.output = Output(as_json=False)
         self._book: Minutebook | None = None
 
@@ -50,12 +52,24 @@ class State:
             access=access,  # type: ignore[arg-type]
             automatic=None if automatic else False,
         )
-        return self._book
+        # What names the memory in common is given that and nothing else: no other command means it.
+        return cast(Minutebook, _InCommon(self._book.common)) if self.common else self._book
 
     def close(self) -> None:
         if self._book is not None:
             book, self._book = self._book, None
             book.close()
+
+
+class _InCommon:
+    """A book of which only the memory is asked for, and that is the one in common."""
+
+    def __init__(self, common: Common) -> None:
+        self.memory = common
+        self.curate = common.curate
+
+    def __getattr__(self, name: str) -> Any:
+        raise InputError(f"--common goes with the memory commands; leave it out for {name!r}", code="bad_option")
 
 
 def in_memory(url: str) -> bool:
@@ -111,11 +125,15 @@ def options(
         str | None,
         typer.Option("--database", help="Database URL (default: MINUTEBOOK_DATABASE, else SQLite in the workspace)."),
     ] = None,
+    common: Annotated[
+        bool, typer.Option("--common", help="The memory that the workspaces of one memory_root share.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
+    state.common = common
     state.workspace = workspace or Path(os.environ.get("MINUTEBOOK_WORKSPACE") or ".")
     state.database = database or os.environ.get("MINUTEBOOK_DATABASE") or None
 
