@@ -214,7 +214,7 @@ class Minutebook:
 
         async def make() -> Minutebook:
             loop = asyncio.get_running_loop()
-            for name, method in (("summarizer", "summarize"), ("curator", "curate")):
+            for name, method in (("summarizer", "summarize"), ("curator", "curate"), ("extractor", "extract")):
                 if options.get(name) is not None:
                     options[name] = _synchronous(options[name], method, loop)
             return cls(await _call(core.Minutebook.open, workspace, **options))

@@ -113,6 +113,11 @@ class Settings(BaseModel):
         default=True,
         description="Off: completed runs are not read for evidence; only what was proposed becomes memory (D14).",
     )
+    evidence_model: str | None = Field(
+        default=None,
+        description="Model that reads completed runs for evidence beside the rules, as provider:name (extra models); "
+        "unset: by rules alone (D14).",
+    )
     quarantine_tool_candidates: bool = Field(
         default=True, description="Candidates of tool or external trust wait for a person's approval (D13)."
     )

@@ -21,15 +21,13 @@ from ..store.log import Log
 from ..store.runner import Projections
 from ..store.system import telling
 from ..work import conversation, exporting, importing, looking, tracing, undoing, verifying
-from ..work.evidence import Collecting
-from ..work.evidence import Evidence as EvidenceWork
+from ..work.evidence import evidence_of
 from ..work.exporting import Lines, Sink
-from ..work.extras import counter_of, curator_of, redactor_of, summarizer_of
+from ..work.extras import counter_of, curator_of, extractor_of, redactor_of, summarizer_of
 from ..work.file_owner import FileOwner
 from ..work.forgetting import Learning
 from ..work.identity import register, release
 from ..work.memory_root import common_scope, root_of, scope
-from ..work.promoting import Promoting
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime, new_id
 from ..work.schedule import Curating
@@ -59,6 +57,7 @@ class Minutebook:
         workspace: Workspace,
         summarizer: Any,
         curator: Any,
+        extractor: Any,
         *,
         automatic: bool,
         common: Common | None = None,
@@ -76,7 +75,7 @@ class Minutebook:
             owner=FileOwner(runtime, workspace.root),
             check=runtime.check,
         )
-        evidence = EvidenceWork(Collecting(runtime, root), Promoting(runtime, self._publisher, root))
+        evidence = evidence_of(runtime, self._publisher, root, extractor)
         wanted = evidence if runtime.settings.evidence_enabled else None
         self._curating = Curating(runtime, self._publisher, curator, wanted, automatic=automatic)
         self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
@@ -96,6 +95,7 @@ class Minutebook:
         settings: Settings | None = None,
         summarizer: Any = None,
         curator: Any = None,
+        extractor: Any = None,
         clock: Callable[[], datetime] | None = None,
         read_only: bool = False,
         access: Access | None = None,
@@ -106,7 +106,8 @@ class Minutebook:
         ``database`` is an SQLAlchemy URL (default: ``MINUTEBOOK_DATABASE``, else SQLite in the workspace); on a
         server a workspace that names no ``workspace_id`` gets one of its own. ``summarizer`` and ``curator`` are
         objects of the two protocols or plain functions of one argument (when given they win over the settings
-        ``summarizer_model`` and ``curator_model``); ``clock`` returns an aware datetime.
+        ``summarizer_model`` and ``curator_model``), ``extractor`` one of the third (``evidence_model``), which reads
+        runs for evidence beside the rules; ``clock`` returns an aware datetime.
         ``read_only=True`` looks without recovering, freezing, interrupting or writing anything. ``access="look"``
         does the same but may bring projections up to date. ``automatic=False`` starts no curation in the background.
         Raises InputError (``bad_database_url``, ``driver_missing``, ``extra_missing`` and others), StoreError
@@ -114,6 +115,7 @@ class Minutebook:
         """
         require_usable(summarizer, "summarizer", "summarize")
         require_usable(curator, "curator", "curate")
+        require_usable(extractor, "extractor", "extract")
         access = access or ("read_only" if read_only else "write")
         root = Path(workspace)
         effective = settings_of(root, settings)
@@ -122,6 +124,7 @@ class Minutebook:
         if access == "write":  # a reader asks no model
             summarizer = summarizer_of(effective) if summarizer is None else summarizer
             curator = curator_of(effective) if curator is None else curator
+            extractor = extractor_of(effective) if extractor is None else extractor
         apart = root_of(root, effective)
         place = here = Workspace.of(root, effective)
         if access == "write":
@@ -153,6 +156,7 @@ class Minutebook:
                 place,
                 summarizer,
                 curator,
+                extractor,
                 automatic=effective.curation_automatic if automatic is None else automatic,
                 common=common,
             )

@@ -6,7 +6,6 @@ session. Who reads a run says so in the run's own evidence stream: two who read 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,21 +18,25 @@ from ...domain.catalogue import (
     RunsSurveyed,
     RunStarted,
     RunSucceeded,
+    Usage,
 )
 from ...domain.derivation import Said
 from ...domain.errors import StreamConflict
 from ...domain.events import encode_payload
-from ...domain.evidence import EXTRACTOR, Claim, Packet, SummarySeen, claim_id, evidence_hash, packet_id, read_run
+from ...domain.evidence import EXTRACTOR, Claim, Packet, SummarySeen, claim_id, evidence_hash, read_run
 from ...domain.evidence.opaque import MASK
 from ...domain.message import Message, lowest_trust
 from ...domain.streams import evidence_stream, survey_stream
 from ...domain.summary import SectionId, Summary, parse, tags, untagged
 from ..store.failpoints import failpoint
 from .conversation import require_session
+from .extracting import RUNS_MAX as MODEL_RUNS_MAX
+from .extracting import Extracting
 from .files_seen import files_on_disk
 from .promoting import Promoting
 from .proposals import PERSON
 from .provenance import told
+from .publisher import Publisher
 from .runtime import Runtime
 from .visible import message_of
 
@@ -44,9 +47,6 @@ MESSAGES_MAX = 5_000
 SURVEY_LEAST = 20
 """Runs that were read for nothing until the log notes how far; before that, to read them again is cheaper."""
 _RETAINED: tuple[SectionId, ...] = ("constraints", "decisions", "facts")
-
-Reader = Callable[[Packet, Sequence[Message]], Packet]
-"""Adds to a packet what a model finds in the same messages; the engine has judged every claim of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,13 @@ class Evidence:
 class Collecting:
     """Phase 1 of one book."""
 
-    def __init__(self, runtime: Runtime, root: Path, reader: Reader | None = None, extractor: str = EXTRACTOR) -> None:
-        """``root`` is the workspace in which the runs worked; ``reader`` reads beside the rules, as ``extractor``."""
+    def __init__(self, runtime: Runtime, root: Path, extracting: Extracting | None = None) -> None:
+        """``root`` is the workspace in which the runs worked; ``extracting`` asks a model beside the rules."""
         self._runtime = runtime
         self._root = root
-        self._reader = reader
-        self.extractor = extractor
+        self._extracting = extracting
+        self.extractor = EXTRACTOR if extracting is None else extracting.name
+        self._runs_max = RUNS_MAX if extracting is None else MODEL_RUNS_MAX
 
     def collect(self) -> dict[str, int]:
         """Reads the runs that ended since the last time, at most ``RUNS_MAX``: ``runs``, ``packets``, ``claims``."""
@@ -131,7 +132,7 @@ class Collecting:
     # --- one run
 
     def _ended(self, after: int) -> list[Ended]:
-        return self._runs(after=after, session=None, limit=RUNS_MAX)
+        return self._runs(after=after, session=None, limit=self._runs_max)
 
     def _runs(self, *, after: int, session: str | None, limit: int | None) -> list[Ended]:
         runtime = self._runtime
@@ -152,9 +153,10 @@ class Collecting:
         """The packet of a run as an event; none when it says nothing, or was read by this extractor before."""
         runtime = self._runtime
         stream = evidence_stream(runtime.workspace, run.session, run.run)
-        name = packet_id(run.session, run.run, self.extractor)
         before = runtime.log.stream(stream)
-        if any(isinstance(event.body, EvidenceCollected) and event.body.packet == name for event in before):
+        read_by = {event.body.extractor for event in before if isinstance(event.body, EvidenceCollected)}
+        # What a model has read, the rules have read too.
+        if self.extractor in read_by or (self._extracting is None and read_by):
             return []
         messages = self._messages(run)
         packet = read_run(
@@ -165,16 +167,18 @@ class Collecting:
             redact=runtime.redact,
             before=self._before(run),
             earlier=lambda: self._earlier(run),
-            extractor=self.extractor,
         )
-        if self._reader is not None and messages:
-            packet = self._reader(packet, messages)
-        if not packet.claims:
+        usage = Usage()
+        if self._extracting is not None and messages:
+            packet, usage = self._extracting.read(packet, messages, lambda: self._earlier(run))
+        if not packet.claims or packet.extractor in read_by:
             return []
         version = before[-1].version + 1 if before else 1
-        return [self._event(packet, run, runtime.envelope, stream, version)]
+        return [self._event(packet, run, runtime.envelope, stream, version, usage)]
 
-    def _event(self, packet: Packet, run: Ended, envelope: Any, stream: Any, version: int) -> EvidenceCollected:
+    def _event(
+        self, packet: Packet, run: Ended, envelope: Any, stream: Any, version: int, usage: Usage
+    ) -> EvidenceCollected:
         content = packet.content()
         rested_on = {path for claim in packet.claims for path in claim.files}
         disk = files_on_disk(self._root, packet.files, self._runtime.redact, rested_on)
@@ -196,6 +200,7 @@ class Collecting:
             files=len(packet.files),
             redacted=packet.redacted,
             left_out=packet.left_out,
+            usage=usage,
             payload=encode_payload(
                 {"hash": evidence_hash(content), "content": content, "disk": [asdict(one) for one in disk]}
             ),
@@ -278,3 +283,9 @@ class Collecting:
             for _, event in sorted(events.items())
             if event.workspace == self._runtime.workspace and isinstance(event.body, MessageRecorded)
         )
+
+
+def evidence_of(runtime: Runtime, publisher: Publisher, root: Path, extractor: Any) -> Evidence:
+    """The evidence of a book whose runs work in ``root``; ``extractor`` None: the rules read alone."""
+    extracting = None if extractor is None else Extracting(runtime, extractor)
+    return Evidence(Collecting(runtime, root, extracting), Promoting(runtime, publisher, root))

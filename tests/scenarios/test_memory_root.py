@@ -102,14 +102,15 @@ def test_the_common_scope_is_seen_where_it_is_allowed_and_changed_where_that_is(
         assert entries(reader.common) == ["All services log in UTC."]
         assert "UTC" in shown(reader)
         assert "garden" not in shown(reader)
-        for change in (
+        changes: list[Callable[[], Any]] = [
             lambda: reader.common.propose({"operation": "add", "text": "The reader was here, and wrote this."}),
             lambda: reader.common.curate(),
             lambda: reader.common.forget("UTC"),
             lambda: reader.common.sync(),
             lambda: reader.common.restore(1),
             lambda: reader.common.allow("b-000000000000"),
-        ):
+        ]
+        for change in changes:
             with pytest.raises(MemoryFault) as refused:
                 change()
             assert refused.value.code == "common_read_only"
