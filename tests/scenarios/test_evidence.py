@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 from stores import outside
 
 from minutebook import Minutebook, Settings
 from minutebook.domain.catalogue import ClaimPromoted, EvidenceCollected, RevisionPrepared
+from minutebook.domain.checks.credentials import secrets
 from minutebook.domain.errors import StreamConflict
 
 OPEN = Settings(quarantine_tool_candidates=False, curation_automatic=False)
@@ -373,3 +375,44 @@ def test_the_catalogue_can_be_made_again(place: Path, book: Minutebook) -> None:
     book.projections.rebuild("evidence")
     assert (book.evidence.list(), book.memory.forgotten()) == before
     assert book._runtime.projections.dump_hash("evidence") == digest
+
+
+# --- credentials
+
+
+def test_no_credential_of_the_collections_is_in_any_table_packet_entry_or_file(
+    place: Path, shared: Callable[[str], Path]
+) -> None:
+    """Said to be remembered, with the originals kept as they were: nothing that is made from them repeats a secret."""
+    samples = []
+    for name in ("gitleaks", "noseyparker", "kingfisher", "secretlint"):
+        rows = [json.loads(line) for line in shared(f"credentials/{name}.jsonl").read_text().splitlines()]
+        samples += [row["text"] for row in rows if row["label"] == "positive" and secrets(row["text"])][::25]
+    assert len(samples) > 30
+    with Minutebook.open(place, settings=OPEN, automatic=False) as book:
+        for number, sample in enumerate(samples):
+            say(
+                book,
+                f"Remember that access number {number} is {sample}\nWe decided to use {sample} there.",
+                answer(f"Confirmed: the access {sample} works."),
+                session=f"s{number}",
+            )
+        while book.evidence.collect().runs:
+            pass
+        book.curate()
+        assert len(book.evidence.list()) > 30
+        lines = [event for event in book.log() if event["type"] != "MessageRecorded"]
+        kept = json.dumps([book.evidence.list(), book.memory.candidates(), book.memory.entries(), lines])
+    with outside(place) as connection:
+        for table in inspect(connection).get_table_names():
+            rest = " WHERE topic <> 'MessageRecorded'" if table == "events" else ""
+            kept += str(connection.exec_driver_sql(f"SELECT * FROM {table}{rest}").fetchall())
+    file = place / ".tinyagent" / "memory" / "MEMORY.md"
+    kept += file.read_text() if file.exists() else ""
+    left = [
+        sample[one.start : one.stop]
+        for sample in samples
+        for one in secrets(sample)
+        if one.stop - one.start >= 8 and sample[one.start : one.stop] in kept
+    ]
+    assert left == []
