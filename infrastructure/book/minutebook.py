@@ -35,13 +35,13 @@ from ..work.transcripts import Progress
 from ..work.workspace import Workspace
 from .answers import Answer
 from .catalogue import standard
-from .common import Common
 from .evidence import Evidence
 from .memory import Memory
 from .opening import refuse_reserved, require_usable, settings_of, transcript_source, writable
 from .projections import ProjectionsFace
 from .run import Run
 from .session import Session
+from .shared_memory import Common
 
 DATABASE = Path(".tinyagent") / "minutebook.db"
 DATABASE_VARIABLE = "MINUTEBOOK_DATABASE"

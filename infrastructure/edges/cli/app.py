@@ -10,7 +10,7 @@ import typer
 
 from ....domain.errors import InputError
 from ...book import Minutebook
-from ...book.common import Common
+from ...book.shared_memory import Common
 from ...store.system import telling
 from .output import Output
 
