@@ -113,6 +113,12 @@ class Collecting:
             return {"runs": len(eligible), "packets": len(events), "claims": sum(len(one.claims) for one in events)}
         return {"runs": 0, "packets": 0, "claims": 0}
 
+    def unread(self) -> bool:
+        """Whether a run has ended that is to be read."""
+        last = self._runtime.log.last(survey_stream(self._runtime.workspace))
+        after = last.body.upto if last is not None and isinstance(last.body, RunsSurveyed) else 0
+        return any(not run.aside for run in self._runs(after=after, session=None, limit=SURVEY_LEAST))
+
     def collect_session(self, session: str) -> dict[str, int]:
         """Reads every run of one session that succeeded, imported ones too. Raises SessionError ``unknown_session``."""
         runtime = self._runtime

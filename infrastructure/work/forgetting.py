@@ -5,6 +5,7 @@ To forget is not to erase: past revisions and messages stay for audit. A person 
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 from ...domain.catalogue import LearningAllowed, LearningBlocked, SourceFact
@@ -32,9 +33,14 @@ class Learning:
         self._stream = learning_stream(runtime.workspace)
         self._version = 0
         self._blocks: dict[str, Block] = {}
+        self._lock = Lock()
 
     def blocks(self) -> list[Block]:
         """What may not be learnt now."""
+        with self._lock:  # the curator in the background asks too
+            return self._read()
+
+    def _read(self) -> list[Block]:
         version = self._log.version(self._stream)
         if version != self._version:
             for event in self._log.stream(self._stream, after=self._version, upto=version):

@@ -70,12 +70,12 @@ class Curating:
 
     def start(self) -> None:
         """The start of a book is a reason to curate what the last one left."""
-        if self._automatic and self._waiting() > 0:
+        if self._automatic and self._anything():
             self.wake("start")
 
     def wake(self, reason: str) -> None:
         """Asks for a job soon; returns at once, whatever the curator does."""
-        if not self._automatic or (reason == "session_created" and not self._waiting()):
+        if not self._automatic or (reason == "session_created" and not self._anything()):
             # A new session is a reason to curate what waits then, not what its own runs will propose in a moment.
             return
         self._wanted.set()
@@ -87,6 +87,16 @@ class Curating:
         """A run has succeeded: when enough candidates wait, the curator starts."""
         if self._automatic and self._waiting() >= self._runtime.settings.curate_after_events:
             self.wake("threshold")
+
+    def _anything(self) -> bool:
+        """Whether candidates wait, or runs that nobody has read for evidence."""
+        if self._waiting():
+            return True
+        try:
+            return self._evidence is not None and self._evidence.collecting.unread()
+        except StoreError as error:
+            self.last_error = f"{error.code}: {error.message}"
+            return False
 
     def _waiting(self) -> int:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -416,3 +417,23 @@ def test_no_credential_of_the_collections_is_in_any_table_packet_entry_or_file(
         if one.stop - one.start >= 8 and sample[one.start : one.stop] in kept
     ]
     assert left == []
+
+
+def test_what_a_user_said_is_learnt_in_the_background_when_the_session_closes_or_the_next_begins(place: Path) -> None:
+    def learnt(count: int) -> Callable[[], bool]:
+        return lambda: len(entries(book)) == count
+
+    with Minutebook.open(place, automatic=True) as book:
+        say(book, "Remember that tests run with pytest in this house.", session="one")
+        book.session("one").close()
+        wait_for(learnt(1))
+        say(book, "Remember that releases are cut on Thursdays.", session="two")
+        book.session("three")
+        wait_for(learnt(2))
+
+
+def wait_for(state: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not state():
+        assert time.monotonic() < deadline, "the state that was waited for never came"
+        time.sleep(0.02)
