@@ -95,6 +95,10 @@ drill-storm: $(VENV)/dev.stamp ## storms on a server of its own: connections cut
 drill-crowd: $(VENV)/dev.stamp ## four and eight processes in one workspace, a minute each, on both databases
 	@$(BIN)/python tests/drills/crowd.py $(SECONDS_EACH)
 
+.PHONY: drill-memory
+drill-memory: $(VENV)/dev.stamp ## kill and stop the owner of a generation at every step, on both databases
+	@MINUTEBOOK_TEST_EVERY_STEP=1 $(BIN)/pytest -n $(JOBS) --dist worksteal tests/scenarios/test_generation_drills.py
+
 .PHONY: train
 train: $(VENV)/dev.stamp ## learn the weights of the classifier again from tests/data/checks/lines
 	@$(PIP) install --group training

@@ -36,7 +36,7 @@ from .infrastructure.work.moments import Moment
 T = TypeVar("T")
 H = TypeVar("H", bound="_Handle")
 
-__all__ = ["Erasures", "Memory", "Minutebook", "Projections", "Run", "Session"]
+__all__ = ["Erasures", "Evidence", "Memory", "Minutebook", "Projections", "Run", "Session"]
 
 
 async def _call(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
@@ -204,6 +204,10 @@ class Erasures(_Twin):
     """Erasures; see ``minutebook.Minutebook.erasures``."""
 
 
+class Evidence(_Twin):
+    """What completed runs left behind; see ``minutebook.Minutebook.evidence``."""
+
+
 class Projections(_Twin):
     """The projections; see ``minutebook.Minutebook.projections``."""
 
@@ -237,6 +241,7 @@ class Minutebook:
     def __init__(self, book: core.Minutebook) -> None:
         self._book = book
         self.memory = Memory(book.memory)
+        self.evidence = Evidence(book.evidence)
         self.projections = Projections(book.projections)
         self.erasures = Erasures(book.erasures)
 
@@ -246,7 +251,8 @@ class Minutebook:
 
         async def make() -> Minutebook:
             loop = asyncio.get_running_loop()
-            for name, method in (("summarizer", "summarize"), ("curator", "curate"), ("embed", "embed")):
+            hooks = ("summarizer", "summarize"), ("curator", "curate"), ("extractor", "extract"), ("embed", "embed")
+            for name, method in hooks:
                 if options.get(name) is not None:
                     options[name] = _synchronous(options[name], method, loop)
             return cls(await _call(core.Minutebook.open, workspace, **options))
@@ -255,6 +261,10 @@ class Minutebook:
 
     async def close(self) -> None:
         await _call(self._book.close)
+
+    @property
+    def common(self) -> Memory:
+        return Memory(self._book.common)
 
     async def session(self, id: str | None = None, resume: bool = False) -> Session:
         return Session(await _call(self._book.session, id, resume))

@@ -427,6 +427,110 @@ class CurationFailed(Event):
     curator: str
 
 
+# --- evidence ----------------------------------------------------------------------------------------
+
+
+class ClaimFact(Frozen):
+    """One claim of a packet: what kind, what stands behind it, how far it is trusted; the text is in the payload.
+
+    ``findings`` are the codes of the checks that keep it from ever becoming memory (D14).
+    """
+
+    claim: str
+    kind: Literal["remember", "correction", "forget", "decision", "confirmed", "finding", "summary"]
+    basis: Literal["user", "tool", "none"]
+    trust: Trust
+    messages: tuple[str, ...] = ()
+    language: str = "any"
+    findings: tuple[str, ...] = ()
+
+
+@topic
+class EvidenceCollected(Event):
+    """A run that succeeded was read for evidence (D14). One event a packet; a run that says nothing has none.
+
+    Payload ``{"hash", "content", "disk"}``: the content that is hashed (sources with digests, files as the messages
+    tell, texts of the claims) and the same files as they were in the workspace then.
+    """
+
+    TOPIC: ClassVar[str] = "EvidenceCollected"
+    packet: str
+    extractor: str
+    messages: int
+    claims: tuple[ClaimFact, ...]
+    files: int = 0
+    redacted: int = 0
+    left_out: int = 0
+    usage: Usage = Usage()
+
+
+@topic
+class RunsSurveyed(Event):
+    """The runs that ended up to ``upto`` were looked through by an extractor; they are not read again (D14)."""
+
+    TOPIC: ClassVar[str] = "RunsSurveyed"
+    upto: int
+    runs: int
+    packets: int
+    extractor: str
+
+
+@topic
+class ClaimPromoted(Event):
+    """A claim was borne out and became a candidate: by the user's word, by a tool, or said in independent runs (D14).
+
+    ``supports`` names the other claims that say the same.
+    """
+
+    TOPIC: ClassVar[str] = "ClaimPromoted"
+    claim: str
+    packet: str
+    candidate: str
+    basis: tuple[Literal["user", "tool", "repeated"], ...]
+    supports: tuple[str, ...] = ()
+
+
+@topic
+class ClaimSettled(Event):
+    """A claim needs no promotion any more: memory says it (``known``), a newer one corrects it (``superseded``), or
+    what it asks to forget is not there or not one thing (``unmatched``). ``by`` names the entry, candidate or claim."""
+
+    TOPIC: ClassVar[str] = "ClaimSettled"
+    claim: str
+    packet: str
+    outcome: Literal["known", "superseded", "unmatched"]
+    by: str | None = None
+
+
+class SourceFact(Frozen):
+    """A message by its session and id."""
+
+    session: str
+    message: str
+
+
+@topic
+class LearningBlocked(Event):
+    """Something must not be learnt again, from the same or equivalent evidence, until a person allows it (D16).
+
+    ``sources`` are the messages it was learnt from. Payload ``{"text"}``: what was forgotten; none after an erasure.
+    """
+
+    TOPIC: ClassVar[str] = "LearningBlocked"
+    block: str
+    reason: Literal["forgotten", "erased"] = "forgotten"
+    target: str | None = None
+    sources: tuple[SourceFact, ...] = ()
+
+
+@topic
+class LearningAllowed(Event):
+    """A person lifted a block: the fact may be learnt again (D16)."""
+
+    TOPIC: ClassVar[str] = "LearningAllowed"
+    block: str
+
+
 # --- memory document ---------------------------------------------------------------------------------
 
 RevisionKind = Literal["curated", "manual", "restored", "displaced", "erased"]
@@ -451,11 +555,13 @@ class RevisionPrepared(Event):
     """A new revision is decided and about to be written (D5). Payload ``{"entries": [text, ...]}``.
 
     A displaced revision keeps what stood in the file instead: payload ``{"raw": base64}``, no entries.
-    ``receipt`` names the checks that passed (D15). Where a model curated and says how it was asked, the payload
+    ``receipt`` names the checks that passed, ``evidence`` the packets it rests on, ``fence`` the lease it was made
+    under (D15). Where a model curated and says how it was asked, the payload
     holds also ``"asked": {"output", "note"}``.
     """
 
     TOPIC: ClassVar[str] = "RevisionPrepared"
+    class_version: ClassVar[int] = 2
     revision: int
     kind: RevisionKind
     parent: int
@@ -469,6 +575,14 @@ class RevisionPrepared(Event):
     restored_from: int | None = None
     overrides: tuple[Override, ...] = ()
     receipt: tuple[str, ...] = ()
+    fence: int | None = None
+    evidence: tuple[str, ...] = ()
+
+    @staticmethod
+    def upcast_v1_v2(state: dict[str, JSON]) -> None:
+        """Before version 2 no revision named a fence or evidence."""
+        state.setdefault("fence", None)
+        state.setdefault("evidence", [])
 
 
 @topic

@@ -97,6 +97,8 @@ class Draft:
     restored_from: int | None = None
     overrides: tuple[Override, ...] = ()
     receipt: tuple[str, ...] = ()
+    fence: int | None = None
+    evidence: tuple[str, ...] = ()
     actor: str = "person"
     trust: Trust = "user"
     session: str | None = None

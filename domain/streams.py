@@ -70,3 +70,23 @@ def relearning_stream(workspace: str, erasure: str) -> UUID:
 def projection_stream(projection: str) -> UUID:
     """What people decided about one projection (E6); a projection belongs to the store, not to a workspace."""
     return _stream("projection", projection)
+
+
+def evidence_stream(workspace: str, session: str, run: str) -> UUID:
+    """The evidence of one run: a packet for each extractor that read it."""
+    return _stream("evidence", workspace, session, run)
+
+
+def survey_stream(workspace: str) -> UUID:
+    """How far the runs of a workspace were looked through for evidence."""
+    return _stream("survey", workspace)
+
+
+def claim_stream(workspace: str, claim: str) -> UUID:
+    """What became of one claim: its version is the fence of its promotion."""
+    return _stream("claim", workspace, claim)
+
+
+def learning_stream(workspace: str) -> UUID:
+    """What a workspace must not learn again, and what it may once more (D16)."""
+    return _stream("learning", workspace)

@@ -111,6 +111,15 @@ MEMORY_FORM = Form(
 """The entries of the next memory (D4); an object around the array, because providers take no other schema."""
 
 
+CLAIMS_FORM = Form(
+    "claims",
+    "The same array of strings as a value: what is worth keeping of the run, one claim a string.",
+    (("claims", "each as KIND [m:ID] TEXT, in the words of the message with that id"),),
+    lambda values: json.dumps(list(values["claims"]), ensure_ascii=False),
+)
+"""What a model reads out of a run (D14)."""
+
+
 def recorded(asked: Mapping[str, str] | None) -> dict[str, dict[str, str]]:
     """How a model was asked, as it stands in the payload of an event: without credentials, and only where it is known.
 

@@ -75,6 +75,15 @@ class Settings(BaseModel):
     memory_path: str = Field(
         default=".tinyagent/memory/MEMORY.md", description="The memory file, inside the workspace (D1)."
     )
+    memory_root: str | None = Field(
+        default=None,
+        description="Folder outside the workspace that holds database and memory files, of each workspace apart; "
+        "several workspaces may share it. Unset: all lies in the workspace (D18).",
+    )
+    memory_common: Literal["none", "read", "write"] = Field(
+        default="none",
+        description="The memory in common of a memory_root: not seen, shown beside one's own, or changed too (D18).",
+    )
     memory_chars_max: int = Field(
         default=16_000, ge=1, description="Characters of the document, delimiters included (D4)."
     )
@@ -100,6 +109,15 @@ class Settings(BaseModel):
     curator_timeout_seconds: float = Field(default=120.0, gt=0, description="A later answer is refused (D6).")
     curator_answer_bytes_max: int = Field(default=256_000, ge=1, description="A longer answer is refused unread.")
     curation_attempts_max: int = Field(default=5, ge=1, description="Failures after which a batch is set aside (D4).")
+    evidence_enabled: bool = Field(
+        default=True,
+        description="Off: completed runs are not read for evidence; only what was proposed becomes memory (D14).",
+    )
+    evidence_model: str | None = Field(
+        default=None,
+        description="Model that reads completed runs for evidence beside the rules, as provider:name (extra models); "
+        "unset: by rules alone (D14).",
+    )
     quarantine_tool_candidates: bool = Field(
         default=True, description="Candidates of tool or external trust wait for a person's approval (D13)."
     )
@@ -166,6 +184,20 @@ class Settings(BaseModel):
             raise ValueError("must not be the file that holds the settings; name a .md file")
         return value
 
+    @field_validator("memory_root")
+    @classmethod
+    def _apart(cls, value: str | None) -> str | None:
+        if value is not None and ("\0" in value or ".." in Path(value).parts or not value.startswith(("/", "~"))):
+            raise ValueError("must be the whole path of a folder, without '..'")
+        return value
+
+    @field_validator("workspace_id")
+    @classmethod
+    def _own(cls, value: str) -> str:
+        if value.startswith("@"):
+            raise ValueError("must not begin with '@': such names are minutebook's own")
+        return value
+
     @field_validator("tool_hints", mode="before")
     @classmethod
     def _hints(cls, value: Any) -> Any:
@@ -196,6 +228,8 @@ class Settings(BaseModel):
     def _sizes(self) -> Settings:
         if self.answer_reserve is not None and self.answer_reserve >= self.context_window:
             raise ValueError("answer_reserve must be smaller than context_window")
+        if self.memory_common != "none" and self.memory_root is None:
+            raise ValueError("memory_common needs memory_root: the folder that the workspaces share")
         return self
 
     @property

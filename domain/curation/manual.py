@@ -49,6 +49,7 @@ JUDGED = frozenset(
         "duplicate",
         "near_duplicate",
         "erased",
+        "forgotten",
     }
 )
 """What a check judges and a person may judge otherwise, by naming the code (D8)."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...domain.errors import InputError, MinutebookError
 from ...projections.candidates import Candidates
 from ...projections.context import Context
+from ...projections.evidence import Evidence
 from ...projections.memory_file import MemoryFile
 from ...projections.projection import Projection
 from ...projections.revisions import Revisions
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ..work.meaning import Meaning
 
 GROUP = "minutebook.projections"
-BUILT_IN: tuple[type[Projection], ...] = (Context, Candidates, Revisions, MemoryFile, SearchIndex)
+BUILT_IN: tuple[type[Projection], ...] = (Context, Candidates, Evidence, Revisions, MemoryFile, SearchIndex)
 
 
 @dataclass(frozen=True, slots=True)

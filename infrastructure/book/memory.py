@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...domain.message import JSON
-from ..work import intake, moments, proposals, remembering, telling
+from ..work import forgetting, intake, moments, proposals, remembering, telling
 from ..work.moments import Moment
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime
@@ -65,6 +65,24 @@ class Memory:
         """A person's own proposal: a run of one operation (D3). Answers ``candidate`` and ``status``."""
         self._runtime.require_writing("a proposal")
         return Answer(proposals.propose_as_person(self._runtime, self._publisher, operation))
+
+    def forget(self, target: str) -> Answer:
+        """A person forgets an entry (by id or a part of its text), a claim or a candidate (by id): it goes with the
+        next curation and is not learnt again (D16). ``candidate``, ``status``, ``block``.
+
+        Raises MemoryFault ``target_unknown``, ``target_ambiguous``.
+        """
+        self._runtime.require_writing("to forget")
+        return Answer(forgetting.forget(self._runtime, self._publisher, target))
+
+    def forgotten(self) -> list[Answer]:
+        """What must not be learnt again, and what was once: ``block``, ``text``, ``sources``, ``lifted`` (D16)."""
+        return [Answer(row) for row in forgetting.forgotten(self._runtime)]
+
+    def allow(self, block: str) -> Answer:
+        """Lifts a block: the fact may be learnt again, from new evidence. Raises MemoryFault ``not_forgotten``."""
+        self._runtime.require_writing("to lift a block")
+        return Answer(forgetting.allow(self._runtime, block))
 
     def restore(self, revision: int, *, discard_edit: bool = False, allow: Sequence[str] = ()) -> Answer:
         """Makes a new revision from an old one, through today's checks (D9).

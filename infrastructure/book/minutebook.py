@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Connection
-
 from ...domain.checks import checking
-from ...domain.errors import InputError, MemoryFault, SessionError, StoreError
+from ...domain.errors import MemoryFault, SessionError, StoreError
 from ..settings import Settings
 from ..store.database import Access, Database
 from ..store.log import Log
 from ..store.system import telling
 from ..work import conversation, exporting, importing, looking, plugging, searching, tracing, undoing, verifying
-from ..work.erasure.blocks import refusing
+from ..work.evidence import evidence_of
 from ..work.exporting import Lines, Sink
-from ..work.extras import counter_of, curator_of, meaning_of, redactor_of, summarizer_of
+from ..work.extras import counter_of, curator_of, extractor_of, meaning_of, redactor_of, summarizer_of
 from ..work.file_owner import FileOwner
+from ..work.forgetting import guarded
 from ..work.identity import register, release
+from ..work.memory_root import common_scope, root_of, scope
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime, new_id
 from ..work.schedule import Curating
@@ -31,36 +32,51 @@ from ..work.workspace import Workspace
 from .answers import Answer
 from .catalogue import projections_of
 from .erasing import Erasing
-from .given import effective_settings, usable, utc, writable
+from .evidence import Evidence
+from .given import advancing, effective_settings, refuse_reserved, transcript_source, usable, utc, writable
 from .memory import Memory
 from .projections import ProjectionsFace
 from .run import Run
 from .session import Session
+from .shared_memory import Common, Sharing
 from .upkeep import Upkeep, place_of_book
 
 
-class Minutebook(Upkeep, Erasing):
+class Minutebook(Upkeep, Erasing, Sharing):
     """The minutes of one workspace: its log, its sessions, its memory. Made by ``open``."""
 
     def __init__(
-        self, runtime: Runtime, workspace: Workspace, summarizer: Any, curator: Any, *, automatic: bool
+        self,
+        runtime: Runtime,
+        root: Path,
+        workspace: Workspace,
+        summarizer: Any,
+        curator: Any,
+        extractor: Any,
+        *,
+        automatic: bool,
+        common: Common | None = None,
     ) -> None:
         self._runtime = runtime
-        self._workspace = workspace
+        self._root = root
+        self._common = common
         self._summarizer = summarizer
         self._publisher = Publisher(
             runtime.log,
             workspace,
             runtime.settings,
             runtime.now,
-            advance=_advancing(runtime),
+            advance=advancing(runtime),
             owner=FileOwner(runtime, workspace.root),
             check=runtime.check,
         )
-        self._curating = Curating(runtime, self._publisher, curator, automatic=automatic)
+        evidence = evidence_of(runtime, self._publisher, root, extractor)
+        wanted = evidence if runtime.settings.evidence_enabled else None
+        self._curating = Curating(runtime, self._publisher, curator, wanted, automatic=automatic)
         self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
         self._closed = False
         self.memory = Memory(runtime, self._publisher, self._curating)
+        self.evidence = Evidence(runtime, evidence)
         self.projections = ProjectionsFace(runtime, self._publisher)
         self._can_erase(runtime, self._publisher)
 
@@ -75,6 +91,7 @@ class Minutebook(Upkeep, Erasing):
         settings: Settings | None = None,
         summarizer: Any = None,
         curator: Any = None,
+        extractor: Any = None,
         clock: Callable[[], datetime] | None = None,
         embed: Callable[[list[str]], Any] | None = None,
         read_only: bool = False,
@@ -86,7 +103,8 @@ class Minutebook(Upkeep, Erasing):
         ``database`` is an SQLAlchemy URL (default: ``MINUTEBOOK_DATABASE``, else SQLite in the workspace); on a
         server a workspace that names no ``workspace_id`` gets one of its own. ``summarizer`` and ``curator`` are
         objects of the two protocols or plain functions of one argument (when given they win over the settings
-        ``summarizer_model`` and ``curator_model``); ``clock`` returns an aware datetime.
+        ``summarizer_model`` and ``curator_model``), ``extractor`` one of the third (``evidence_model``), which reads
+        runs for evidence beside the rules; ``clock`` returns an aware datetime.
         ``embed`` gives texts vectors for a search by meaning; it wins over the setting ``embedder`` (extra vectors).
         ``read_only=True`` looks without recovering, freezing, interrupting or writing anything. ``access="look"``
         does the same but may bring projections up to date. ``automatic=False`` starts no curation in the background.
@@ -95,6 +113,7 @@ class Minutebook(Upkeep, Erasing):
         """
         usable(summarizer, "summarizer", "summarize")
         usable(curator, "curator", "curate")
+        usable(extractor, "extractor", "extract")
         usable(embed, "embedder", "embed")
         access = access or ("read_only" if read_only else "write")
         root = Path(workspace)
@@ -104,31 +123,41 @@ class Minutebook(Upkeep, Erasing):
         if access == "write":  # a reader asks no model
             summarizer = summarizer_of(effective) if summarizer is None else summarizer
             curator = curator_of(effective) if curator is None else curator
-        place = Workspace.of(root, effective)
+            extractor = extractor_of(effective) if extractor is None else extractor
+        apart = root_of(root, effective)
+        place = here = Workspace.of(root, effective)
         if access == "write":
             with telling(f"the workspace {root} cannot be made"):
                 root.mkdir(parents=True, exist_ok=True)
             place.prepare()
-        where = place_of_book(root, database)
+        where = place_of_book(root, database, effective)
         if access == "look" and isinstance(where, Path) and not writable(where):
             access = "read_only"
         store = Database(where, access=access, lock_timeout=effective.lock_timeout_seconds)
-        if not store.sqlite and "workspace_id" not in effective.model_fields_set:
-            # A server is shared: folders that name no id must not meet in it (D17).
-            effective = effective.model_copy(update={"workspace_id": place.own_id(make=access == "write")})
+        if (apart is not None or not store.sqlite) and "workspace_id" not in effective.model_fields_set:
+            # A server and a root are shared: folders that name no id must not meet in it (D17, D18).
+            effective = effective.model_copy(update={"workspace_id": here.own_id(make=access == "write")})
         owner = register(new_id("r"))
         try:
             log = Log(store)
             meaning = meaning_of(effective, embed)
             projections = projections_of(log, effective, meaning)
-            check = refusing(check, log, effective.workspace_id)
-            runtime = Runtime(log, projections, effective, clock or utc, owner, counter, redact, check, meaning)
+            runtime = Runtime(log, projections, effective, clock or utc, owner, counter, redact, check, meaning=meaning)
+            runtime = replace(runtime, check=guarded(runtime, check))
+            common = None
+            if apart is not None:
+                place = scope(apart, runtime.workspace, effective, make=access == "write")
+                if effective.memory_common != "none":
+                    common = Common(*common_scope(runtime, apart, check, curator, advancing(runtime)))
             book = cls(
                 runtime,
+                here.root,
                 place,
                 summarizer,
                 curator,
+                extractor,
                 automatic=effective.curation_automatic if automatic is None else automatic,
+                common=common,
             )
             if access == "write":
                 book._start()
@@ -292,7 +321,7 @@ class Minutebook(Upkeep, Erasing):
 
     @property
     def workspace(self) -> Path:
-        return self._workspace.root
+        return self._root
 
     def log(self, after: int = 0, before: int | None = None, **filters: Any) -> Iterator[Answer]:
         """Iterates events in order: ``position``, ``type``, ``stream``, ``version``, ``time``, ``body`` and more.
@@ -343,7 +372,7 @@ class Minutebook(Upkeep, Erasing):
 
     def status(self) -> Answer:
         """One page: sessions, memory, projections, last failures."""
-        answer = Answer(looking.status(self._runtime, self._workspace.root, self.memory.status()))
+        answer = Answer(looking.status(self._runtime, self._root, self.memory.status()))
         answer["erasures"] = self._erasures.unfinished()
         if answer["latest"]:
             latest = str(answer["latest"][0]["session"])
@@ -359,28 +388,3 @@ class Minutebook(Upkeep, Erasing):
     def _after_run(self, proposed: int) -> None:
         if proposed:
             self._curating.wake_at_threshold()
-
-
-def _advancing(runtime: Runtime) -> Callable[[Connection], None]:
-    def advance(connection: Connection) -> None:
-        runtime.projections.advance("memory_file", connection)
-
-    return advance
-
-
-def refuse_reserved(session: str | None) -> None:
-    """Names that begin with '@' are minutebook's own (D3). Raises InputError ``bad_identifier``."""
-    if isinstance(session, str) and session.startswith("@"):
-        raise InputError(
-            f"session names that begin with '@' are reserved, and {session!r} is one; choose another",
-            code="bad_identifier",
-        )
-
-
-def transcript_source(source: str | Path | bytes) -> Path | bytes:
-    """A file or the bytes of one. Raises InputError ``bad_value``."""
-    if isinstance(source, str):
-        return Path(source)
-    if isinstance(source, Path | bytes):
-        return source
-    raise InputError(f"a transcript is a path or bytes, not {type(source).__name__}", code="bad_value")

@@ -12,6 +12,7 @@ from ..settings import Settings
 from ..store.keeping import one_at_a_time
 from ..store.system import telling
 from ..work import backing_up, doctor, file_back, restoring, upgrading
+from ..work.memory_root import root_of
 from ..work.workspace import Workspace
 from .answers import Answer
 
@@ -19,9 +20,13 @@ DATABASE = Path(".tinyagent") / "minutebook.db"
 DATABASE_VARIABLE = "MINUTEBOOK_DATABASE"
 
 
-def place_of_book(root: Path, database: str | None) -> str | Path:
-    """The database of a workspace: the one that is named, else that of the environment, else the file in it."""
-    return database or os.environ.get(DATABASE_VARIABLE) or root.absolute() / DATABASE
+def place_of_book(root: Path, database: str | None, settings: Settings) -> str | Path:
+    """The database of a workspace: the one named, else that of the environment, else the file in it or its root."""
+    named = database or os.environ.get(DATABASE_VARIABLE)
+    if named:
+        return named
+    apart = root_of(root, settings)
+    return root.absolute() / DATABASE if apart is None else apart / DATABASE.name
 
 
 def existing(workspace: str | Path, settings: Settings | None) -> tuple[Path, Workspace, Settings]:
@@ -61,7 +66,7 @@ class Upkeep:
         return Answer(
             upgrading.upgrade(
                 place,
-                place_of_book(root, database),
+                place_of_book(root, database, effective),
                 backup=None if backup is None else Path(backup),
                 keep=keep,
                 timeout=effective.lock_timeout_seconds,
@@ -125,7 +130,7 @@ class Upkeep:
         ``store_unreadable``.
         """
         root, place, effective = existing(workspace, settings)
-        where = place_of_book(root, database)
+        where = place_of_book(root, database, effective)
         place.prepare()
         with one_at_a_time(place.folder, effective.lock_timeout_seconds):
             done = restoring.restore(
@@ -168,7 +173,7 @@ def _found(cls: Any, root: Path, database: str | None, settings: Settings | None
         yield doctor.finding("bad_setting", said=error.message)
         effective = Settings()
         settings = Settings(**effective.model_dump(exclude={"workspace_id"}))
-    where = place_of_book(root, database)
+    where = place_of_book(root, database, effective)
     try:
         yield from doctor.safely(doctor.surroundings(Workspace.of(root, effective), where))
         with cls.open(root, database=database, settings=settings, read_only=True) as book:

@@ -38,6 +38,12 @@ class Claim:
         """Whether nobody else has taken it since: a claim that ran out and was left alone still holds."""
         return connection.execute(select(leases.c.fence).where(leases.c.name == self.name)).scalar() == self.fence
 
+    def in_force(self, connection: Connection) -> bool:
+        """The same, and that its time has not run out: for whoever must not act on what it knew before a long sleep."""
+        now, _ = _clock(self.runtime, 0.0)
+        statement = select(leases.c.fence).where(leases.c.name == self.name, leases.c.expires > now)
+        return connection.execute(statement).scalar() == self.fence
+
     def check(self, connection: Connection, positions: list[int]) -> None:
         """For ``Log.append(within=...)``. Raises StreamConflict when the claim ran out and somebody else took it."""
         if not self.held(connection):

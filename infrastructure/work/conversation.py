@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -217,8 +217,18 @@ def _candidate(event: LoggedEvent) -> str:
     return body.candidate
 
 
-def end_run(runtime: Runtime, ref: RunRef, *, error: BaseException | None = None, usage: Usage | None = None) -> None:
-    """Ends a run; success admits its candidates, or quarantines those of low trust, in one transaction (D3, D13)."""
+def end_run(
+    runtime: Runtime,
+    ref: RunRef,
+    *,
+    error: BaseException | None = None,
+    usage: Usage | None = None,
+    also: Sequence[Event] = (),
+) -> None:
+    """Ends a run; success admits its candidates, or quarantines those of low trust, in one transaction (D3, D13).
+
+    ``also`` are events of other streams that belong to the same decision.
+    """
     envelope = runtime.envelope(ref.stream, ref.version + 1, actor="caller", session=ref.session, run=ref.run)
     ended: Event
     if error is None:
@@ -232,8 +242,11 @@ def end_run(runtime: Runtime, ref: RunRef, *, error: BaseException | None = None
         )
     following = [_settle(runtime, event, succeeded=error is None) for event in proposals(runtime, ref.session, ref.run)]
     try:
-        runtime.log.append([ended, *following], expects=[(ref.stream, ref.version)])
+        runtime.log.append([ended, *following, *also], expects=[(ref.stream, ref.version)])
     except StreamConflict as conflict:
+        if also and runtime.log.version(ref.stream) == ref.version:
+            interrupt(runtime, ref)  # It was one of the others that came late: whoever asked decides anew.
+            raise
         raise SessionError(
             f"run {ref.run!r} was ended by somebody else; start a new run", code="run_closed", run=ref.run
         ) from conflict

@@ -10,9 +10,11 @@ from typing import TypeAlias
 
 from sqlalchemy import Connection
 
+from ...domain.catalogue import Owner
 from ...domain.errors import MemoryFault
 from . import claims
 from .claims import Claim
+from .identity import is_dead
 from .runtime import Runtime
 
 CurationLease: TypeAlias = Claim
@@ -36,11 +38,31 @@ def wait_for_lease(runtime: Runtime, seconds: float, *, patience: float) -> Cura
 
 def require_lease(runtime: Runtime, connection: Connection, lease: CurationLease) -> None:
     """For the transaction of a commit. Raises MemoryFault ``curation_lease_lost``: nothing is changed then (D15)."""
-    if not lease.held(connection):
+    if not lease.in_force(connection):
         raise MemoryFault(
-            "this curation took longer than its lease and another one has begun; its candidates stay pending",
+            "this curation took longer than its lease; nothing was changed, and its candidates stay pending: curate "
+            "again, or raise curator_timeout_seconds",
             code="curation_lease_lost",
         )
+
+
+def require_lease_now(runtime: Runtime, lease: CurationLease) -> None:
+    """The same on a look of its own, for the moment before the file is written. Raises as ``require_lease``."""
+    with runtime.log.database.reading() as connection:
+        require_lease(runtime, connection, lease)
+
+
+def holder_of(runtime: Runtime) -> dict[str, object] | None:
+    """Who curates this workspace now, or did when it stopped: ``pid``, ``host``, ``running``; None: nobody (D15)."""
+    text, running = claims.holder(runtime, _name(runtime))
+    try:
+        owner = Owner.model_validate_json(text or "")
+    except ValueError:
+        return None
+    now = runtime.now()
+    gone = is_dead(owner, now=now, last_seen=now, lease_seconds=1.0) is not None
+    state = "dead" if gone else "running" if running else "expired"
+    return {"pid": owner.pid, "host": owner.host, "state": state}
 
 
 def give_back(runtime: Runtime, lease: CurationLease) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -16,29 +15,27 @@ from ...domain.catalogue import (
     Refusal,
 )
 from ...domain.checks import redact_credentials
-from ...domain.curation import Accepted, Candidate, Entry, Rejected, RuleCurator, build_request, decide
+from ...domain.curation import Accepted, Entry, Rejected, RuleCurator, build_request, decide
 from ...domain.errors import MemoryFault, StreamConflict
 from ...domain.events import Event, encode_payload
 from ...domain.limits import MemoryLimits
-from ...domain.message import Trust, lowest_trust
+from ...domain.message import lowest_trust
 from ...domain.revision import Draft, MemoryDocument
-from ...domain.streams import candidate_stream, job_stream
+from ...domain.streams import candidate_stream, job_stream, learning_stream
 from ...domain.structured import recorded
 from ...domain.summary import Completion
 from ...domain.summary_checks import CUT_OFF
 from ...domain.tokens import count_text
-from ...projections import candidates
 from ..store.failpoints import failpoint
 from .calling import call, kind, label, method, said
-from .curation_lease import CurationLease, give_back, require_lease, take_lease
+from .curation_inputs import Inputs, gather
+from .curation_lease import CurationLease, give_back, require_lease, require_lease_now, take_lease
 from .erasure.fence import append_or_silence, mark, since
-from .proposals import operation_of
+from .evidence import EVIDENCE_CHECKS, Evidence
 from .publisher import Publisher
 from .runtime import Runtime, new_id
 from .writer import With
 
-INPUTS_MAX = 200
-"""Candidates of one job; the rest waits for the next (D15)."""
 RETRIES = 5
 """Times that a job decides anew because another writer was first."""
 _NOBODY = Completion("")
@@ -47,43 +44,12 @@ LEASE_MARGIN_SECONDS = 30.0
 """What a job may take besides the curator's own time: checks, the file, a slow disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """The candidates of one job, with the events that made them pending: their versions are a fence."""
-
-    rows: tuple[candidates.CandidateRow, ...]
-    values: tuple[Candidate, ...]
-    versions: dict[str, int]
-    mark: int = 0
-    """The last erasure before they were read; after another one nothing made of them is recorded in words (E8)."""
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        return tuple(row.candidate for row in self.rows)
-
-    @property
-    def trust(self) -> Trust:
-        """The lowest trust among them: what is derived from all of them has it (D13)."""
-        return lowest_trust("user", *(value.trust for value in self.values))
-
-    def redacted(self) -> tuple[Refusal, ...]:
-        """Those that were proposed with a credential: what is stored of them is not what was meant (D4)."""
-        return tuple(
-            Refusal(check="credential", entry=row.candidate, message="it held a credential when it was proposed")
-            for row in self.rows
-            if "credential" in row.findings
-        )
-
-    def without(self, names: frozenset[str]) -> Inputs:
-        rows = tuple(row for row in self.rows if row.candidate not in names)
-        return replace(self, rows=rows, values=tuple(value for value in self.values if value.id not in names))
-
-
 class Curator:
     """Runs the jobs of one book, one after the other; when is for ``schedule`` to say."""
 
-    def __init__(self, runtime: Runtime, publisher: Publisher, curator: Any) -> None:
+    def __init__(self, runtime: Runtime, publisher: Publisher, curator: Any, evidence: Evidence | None = None) -> None:
         self._runtime = runtime
+        self._evidence = evidence
         self._publisher = publisher
         self._curator = RuleCurator() if curator is None else curator
         self._limits = MemoryLimits.of(runtime.settings)
@@ -100,13 +66,17 @@ class Curator:
         return waiting
 
     def waiting(self) -> bool:
-        """Whether candidates wait, however the file stands."""
-        return self._runtime.settings.memory_enabled and bool(self._inputs().rows)
+        """Whether candidates wait, or claims that are borne out, however the file stands."""
+        if not self._runtime.settings.memory_enabled:
+            return False
+        return bool(gather(self._runtime).rows) or (self._evidence is not None and bool(self._evidence.promoting.due()))
 
     def job(self, lease: CurationLease) -> dict[str, Any]:
         """One job under a lease that it gives back. Raises MemoryFault when the file could not be written."""
         held = [lease]
         try:
+            if self._evidence is not None:
+                self._evidence.promoting.promote()
             return self._job(held)
         finally:
             give_back(self._runtime, held[0])
@@ -118,54 +88,36 @@ class Curator:
             if attempt and not self._renewed(held):
                 break
             failpoint("curate.leased")
-            inputs = self._inputs()
+            inputs = gather(self._runtime)
             if not inputs.rows:
                 return answer_of(None, "nothing", None, ())
             job = new_id("j")
             nothing_else = answer_of(job, "rejected", None, ())
             try:
-                secrets = inputs.redacted()
-                if secrets:
-                    inputs = self._refuse_redacted(job, inputs, secrets)
+                unfit = self._unfit(inputs)
+                if unfit:
+                    inputs = self._refuse(job, inputs, unfit)
                 answer = self._attempt(job, inputs, held[0]) if inputs.rows else nothing_else
             except StreamConflict:
                 continue
-            answer["reasons"] = [reason.model_dump(mode="json") for reason in secrets] + answer["reasons"]
+            answer["reasons"] = [reason.model_dump(mode="json") for reason in unfit] + answer["reasons"]
             return answer
         return answer_of(None, "failed", None, (Refusal(check="busy", entry="job", message="others kept writing"),))
+
+    def _unfit(self, inputs: Inputs) -> tuple[Refusal, ...]:
+        """What no answer can make fit: a redacted proposal, evidence that is not what it was (D4, D15)."""
+        secrets = inputs.redacted()
+        if self._evidence is None:
+            return secrets
+        promoting, named = self._evidence.promoting, {reason.entry for reason in secrets}
+        faults = promoting.faults(promoting.pins(name for name in inputs.ids if name not in named))
+        return (*secrets, *faults.values())
 
     def _renewed(self, held: list[CurationLease]) -> bool:
         lease = take_lease(self._runtime, self.lease_seconds)
         if lease is not None:
             held[0] = lease
         return lease is not None
-
-    def _inputs(self) -> Inputs:
-        runtime = self._runtime
-        seen = mark(runtime.log)
-        with runtime.projections.reading("candidates") as (view, connection):
-            rows = candidates.pending(view, connection, runtime.workspace)[:INPUTS_MAX]
-        events = runtime.log.at(row.position for row in rows)
-        kept, values, versions = [], [], {}
-        for row in rows:
-            last = runtime.log.last(candidate_stream(runtime.workspace, row.candidate))
-            operation = operation_of(events[row.position].payload)
-            if last is None or last.position != row.pending_since or operation is None:
-                continue  # Settled meanwhile, or erased: nothing is left to take in.
-            kept.append(row)
-            versions[row.candidate] = last.version
-            values.append(
-                Candidate(
-                    row.candidate,
-                    operation,
-                    events[row.position].envelope.trust,
-                    row.run,
-                    row.session,
-                    row.messages,
-                    row.actor,
-                )
-            )
-        return Inputs(tuple(kept), tuple(values), versions, seen)
 
     def _attempt(self, job: str, inputs: Inputs, lease: CurationLease) -> dict[str, Any]:
         document = self._publisher.document()
@@ -236,6 +188,7 @@ class Curator:
             return answer_of(job, "rejected", None, reasons)
         # What the answer passed over is tried again, and set aside when that happens too often.
         events += self._passed_over(job, inputs, decision.pending)
+        pins = () if self._evidence is None else self._evidence.promoting.pins(decision.consumed)
         consumed = [value for value in inputs.values if value.id in decision.consumed]
         draft = Draft(
             kind="curated",
@@ -246,7 +199,9 @@ class Curator:
             curator=label(self._curator),
             usage=completion.usage,
             asked=completion.asked,
-            receipt=decision.checks,
+            receipt=decision.checks + (EVIDENCE_CHECKS if pins else ()),
+            fence=lease.fence,
+            evidence=tuple(dict.fromkeys(pin.packet for pin in pins)),
             actor="curator",
             trust=lowest_trust(
                 consumed[0].trust if consumed else "model",
@@ -258,17 +213,28 @@ class Curator:
             (candidate_stream(self._runtime.workspace, name), inputs.versions[name]) for name in decision.consumed
         ]
 
+        fences.append((learning_stream(self._runtime.workspace), inputs.learnt))
+
         def fence(connection: Connection) -> None:
             require_lease(self._runtime, connection, lease)
             since(self._runtime.log, inputs.mark)(connection, [])
+            if self._evidence is not None and self._evidence.promoting.faults(pins, connection):
+                raise StreamConflict("the evidence of a candidate is not what it was; look again and decide anew")
+
+        def recheck() -> None:
+            require_lease_now(self._runtime, lease)
 
         try:
             done = self._publisher.publish(
-                draft, version=document.version, transaction=With(also=events, expects=fences, fence=fence)
+                draft,
+                version=document.version,
+                transaction=With(also=events, expects=fences, fence=fence, recheck=recheck),
             )
         except MemoryFault as fault:
             if fault.code == "curation_lease_lost":
-                raise  # No fault of the candidates: whoever has the lease now decides about them.
+                # No fault of the candidates: whoever has the lease now decides about them.
+                self._failed(job, inputs.without(frozenset(inputs.ids)), fault.code, fault.message)
+                raise
             self._failed(job, inputs, fault.code, fault.message)
             raise
         return answer_of(job, "committed", done.revision, reasons)
@@ -282,7 +248,7 @@ class Curator:
         left = inputs.without(frozenset(inputs.ids) - frozenset(names))
         return [self._rejection(job, left, tuple(names), reasons, _NOBODY, ""), *self._set_aside(left, "ignored")]
 
-    def _refuse_redacted(self, job: str, inputs: Inputs, secrets: tuple[Refusal, ...]) -> Inputs:
+    def _refuse(self, job: str, inputs: Inputs, secrets: tuple[Refusal, ...]) -> Inputs:
         names = frozenset(reason.entry for reason in secrets)
         events = [self._refusal(job, inputs, reason.entry, (reason,)) for reason in secrets]
         left = inputs.without(names)

@@ -12,7 +12,7 @@ from ..settings import Settings
 
 if TYPE_CHECKING:
     from .meaning import Embed, Meaning
-    from .models import ModelCurator, ModelSummarizer
+    from .models import ModelCurator, ModelExtractor, ModelSummarizer
 
 OF_THE_TIMEOUT = 0.95
 """A model's own deadline, as a share of the time it is waited for: it ends and says why before it is given up."""
@@ -43,6 +43,18 @@ def curator_of(settings: Settings) -> ModelCurator | None:
         raise _missing("curator_model", settings.curator_model, error) from error
     seconds = settings.curator_timeout_seconds * OF_THE_TIMEOUT
     return ModelCurator(settings.curator_model, seconds=seconds, output=settings.curator_output)
+
+
+def extractor_of(settings: Settings) -> ModelExtractor | None:
+    """The extractor that ``evidence_model`` names; None: the rules alone. Raises as ``summarizer_of``."""
+    if not settings.evidence_model:
+        return None
+    try:
+        from .models import ModelExtractor
+    except ImportError as error:
+        raise _missing("evidence_model", settings.evidence_model, error) from error
+    seconds = settings.curator_timeout_seconds * OF_THE_TIMEOUT
+    return ModelExtractor(settings.evidence_model, seconds=seconds, output=settings.curator_output)
 
 
 def counter_of(settings: Settings) -> Counter:

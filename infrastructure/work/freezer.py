@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from threading import Lock
 
@@ -11,13 +11,14 @@ from ...domain.document import digest, render
 from ...domain.erasure import ERASED_BLOCK, ERASED_ENTRY
 from ...domain.errors import StreamConflict
 from ...domain.events import encode_payload
-from ...domain.memory_block import memory_block
+from ...domain.memory_block import common_block, memory_block
 from ...domain.message import Trust, lowest_trust
 from ...domain.streams import shown_stream
 from ...projections.context import queries
 from ...projections.revisions import queries as revisions
 from .appending import append_behind
 from .erasure.fence import mark, since
+from .memory_root import COMMON
 from .publisher import Publisher
 from .runtime import Runtime
 
@@ -86,6 +87,23 @@ class Freezer:
         return Frozen(row.revision, row.digest, str(event.body.content.get("block", "")), True)
 
     def _latest(self, position: int | None = None) -> Frozen:
+        own = self._own(position)
+        if self._runtime.settings.memory_common == "none":
+            return own
+        block, trust = self._common(position)
+        joined = "\n".join(each for each in (own.block, block) if each)
+        return replace(own, block=joined, trust=lowest_trust(own.trust, trust))
+
+    def _common(self, position: int | None) -> tuple[str, Trust]:
+        """The block of the memory in common, as the log says it: nobody looks at the file for this (D18)."""
+        with self._runtime.projections.reading("revisions") as (view, connection):
+            revision = revisions.at_position(view, connection, COMMON, position)
+            shown = None if revision is None else revisions.blame(view, connection, COMMON, revision.revision)
+        entries = [(entry.entry, entry.text) for entry in shown or ()]
+        block = "" if revision is None else common_block(revision.revision, entries)
+        return block, lowest_trust("operator", *(entry.trust for entry in shown or ()))
+
+    def _own(self, position: int | None) -> Frozen:
         with self._runtime.projections.reading("revisions") as (view, connection):
             revision = revisions.at_position(view, connection, self._runtime.workspace, position)
             shown = (

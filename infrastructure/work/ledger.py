@@ -146,6 +146,26 @@ class Ledger:
         positions = self.log.append([*also, prepared], expects=expects, within=within)
         return _as_revision(prepared, draft, positions[-1])
 
+    def require_valid(self, revision: Revision, data: bytes) -> None:
+        """Before the pointer moves: what the log holds of the new revision is what will be written, and its receipt
+        names checks where a curator made it (D15). Raises MemoryFault ``generation_invalid``."""
+        stored = self.log.at([revision.position]).get(revision.position)
+        body = None if stored is None else stored.body
+        if not isinstance(body, RevisionPrepared) or body.revision != revision.number:
+            wrong = "is not in the log"
+        elif not body.digest == sha256(data).hexdigest() == sha256(render(body.content["entries"])).hexdigest():
+            wrong = "has another digest than its entries"
+        elif len(body.entries) != len(body.content["entries"]):
+            wrong = "does not say of each entry where it came from"
+        elif body.kind == "curated" and body.job is not None and not (body.receipt and body.inputs):
+            wrong = "has no receipt of its checks and inputs"
+        else:
+            return
+        raise MemoryFault(
+            f"revision {revision.number} {wrong}; it was abandoned, nothing was changed: run 'minutebook verify'",
+            code="generation_invalid",
+        )
+
     def commit(self, version: int, revision: Revision, point: str = "publish.committing") -> None:
         """Step 5: the file holds the revision. The cursor moves in the same transaction."""
         committed = RevisionCommitted(
@@ -238,6 +258,8 @@ class Ledger:
             restored_from=draft.restored_from,
             overrides=draft.overrides,
             receipt=draft.receipt,
+            fence=draft.fence,
+            evidence=draft.evidence,
         )
 
     def _drift(self, version: int, expected: str | None, drift: tuple[DriftKind, str | None]) -> DriftDetected:

@@ -180,6 +180,7 @@ def usage(runtime: Runtime) -> dict[str, Any]:
     accounts = {
         "compressor": ("CompactionCommitted", "CompactionRejected", "CompactionFailed"),
         "curator": ("RevisionPrepared", "CurationRejected"),
+        "evidence": ("EvidenceCollected",),
         "runs": ("RunSucceeded", "RunFailed"),
     }
     for account, topics in accounts.items():

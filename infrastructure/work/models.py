@@ -32,7 +32,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from ...domain.catalogue import Usage
 from ...domain.errors import InputError
-from ...domain.structured import MEMORY_FORM, SUMMARY_FORM, Form, Mismatch, Output
+from ...domain.structured import CLAIMS_FORM, MEMORY_FORM, SUMMARY_FORM, Form, Mismatch, Output
 from ...domain.summary import Completion
 
 ATTEMPTS_MAX = 4
@@ -228,6 +228,16 @@ class ModelCurator(_Named):
     _form = MEMORY_FORM
 
     def curate(self, request: Prompted) -> Completion:
+        """The answer as text, its usage, and the provider's reason for ending."""
+        return self._ask(request)
+
+
+class ModelExtractor(_Named):
+    """Reads completed runs for evidence with a model (D14); as ``ModelSummarizer``. The engine judges every claim."""
+
+    _form = CLAIMS_FORM
+
+    def extract(self, request: Prompted) -> Completion:
         """The answer as text, its usage, and the provider's reason for ending."""
         return self._ask(request)
 

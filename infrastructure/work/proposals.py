@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from ...domain.calls import read_call
@@ -27,6 +28,7 @@ from ...domain.message import JSON, TRUST_ORDER, Trust, lowest_trust
 from ...domain.operations import Add, Applied, Batch, Line, Operation, Remove, Replace, apply, parse_operation, texts
 from ...domain.redaction import Redact
 from ...domain.streams import candidate_stream
+from ..store.failpoints import failpoint
 from .conversation import RunRef, end_run, open_session, start_run
 from .provenance import from_outside
 from .publisher import Publisher
@@ -124,8 +126,13 @@ def _again(runtime: Runtime, candidate: str, lines: tuple[Line, ...]) -> dict[st
     return None
 
 
-def propose_as_person(runtime: Runtime, publisher: Publisher, operation: JSON) -> dict[str, Any]:
-    """A person's proposal: a run of one operation in the session ``@person`` (D3)."""
+def propose_as_person(
+    runtime: Runtime, publisher: Publisher, operation: JSON, *, also: Sequence[Event] = ()
+) -> dict[str, Any]:
+    """A person's proposal: a run of one operation in the session ``@person`` (D3).
+
+    ``also`` are events that hold only together with its admission. Raises StreamConflict when one of them is late.
+    """
     open_session(runtime, PERSON)
     ref = _person_run(runtime)
     answer: dict[str, Any] = {}
@@ -133,7 +140,9 @@ def propose_as_person(runtime: Runtime, publisher: Publisher, operation: JSON) -
         answer = propose(runtime, publisher, ref, operation, actor="person", trust="user")
     finally:
         failed = None if answer.get("candidate") else RuntimeError("the operation was refused")
-        end_run(runtime, ref, error=failed)
+        if also:
+            failpoint("forget.decided")
+        end_run(runtime, ref, error=failed, also=() if failed else also)
     if answer["status"] == "proposed":
         answer |= {"status": "admitted", "message": "The next curation takes it in: minutebook memory curate"}
     return answer

@@ -26,8 +26,7 @@ def from_outside(runtime: Runtime, publisher: Publisher, session: str, texts: It
     What the user said is the user's whoever said it first, and so is what memory holds: the answers of the memory tool
     list it. The model's own words are its own when it said them before the tool did (a file that it wrote and reads).
     """
-    told = [*_remembered(publisher), *_told(runtime, session)]
-    return any_derived(texts, told)
+    return any_derived(texts, [*_remembered(publisher), *told(runtime, session)])
 
 
 def _remembered(publisher: Publisher) -> Iterator[Said]:
@@ -37,11 +36,11 @@ def _remembered(publisher: Publisher) -> Iterator[Said]:
             yield Said(text, always=True)
 
 
-def _told(runtime: Runtime, session: str) -> list[Said]:
-    """What was said in a session, oldest first, of the newest as much as the limits allow."""
+def told(runtime: Runtime, session: str, *, before: int | None = None) -> list[Said]:
+    """What was said in a session (``before`` a position), oldest first, of the newest as much as the limits allow."""
     found: list[Said] = []
     left = SOURCE_CHARS_MAX
-    for event in _newest_messages(runtime, session):
+    for event in _newest_messages(runtime, session, before or runtime.log.head().position + 1):
         body = event.body
         if left <= 0:
             break
@@ -62,9 +61,9 @@ def _told(runtime: Runtime, session: str) -> list[Said]:
     return found[::-1]
 
 
-def _newest_messages(runtime: Runtime, session: str) -> Iterator[LoggedEvent]:
+def _newest_messages(runtime: Runtime, session: str, before: int) -> Iterator[LoggedEvent]:
     name: str | None = session
-    before, left = runtime.log.head().position + 1, MESSAGES_MAX
+    left = MESSAGES_MAX
     seen: set[str] = set()
     while name is not None and name not in seen and left > 0:
         seen.add(name)

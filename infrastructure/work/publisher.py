@@ -76,7 +76,7 @@ class Publisher:
     def state(self) -> FileState:
         """What the file is compared with the log: a pure look that takes no lock and touches nothing."""
         if self.owner is not None and self.owner.look() != "ours":
-            return self.owner.remote(str(self.workspace.memory_path))
+            return self.owner.remote(self.workspace.shown)
         document = self.ledger.document()
         for _ in range(_LOOKS_MAX):
             found = self.writer.state(document, self.workspace.look())
@@ -288,7 +288,7 @@ class Publisher:
         """Makes the workspace's file this folder's to change; an edit found at a take-over is told first (D12)."""
         match owner.take():
             case "remote":
-                raise owner.remote(str(self.workspace.memory_path)).error()
+                raise owner.remote(self.workspace.shown).error()
             case "idle":
                 follow(self.ledger, self.workspace)
                 owner.settled()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from sqlalchemy import Connection
@@ -13,12 +13,16 @@ from ...domain.curation import JUDGED
 from ...domain.erasure import ERASED_ENTRY
 from ...domain.errors import InputError, MemoryFault
 from ...domain.events import LoggedEvent
+from ...domain.forgetting import Block, blocking
 from ...domain.operations import Add, Operation, Remove, Replace, Single, singles
 from ...domain.streams import candidate_stream
 from ...domain.whole_numbers import whole_number
 from ...projections import candidates
+from ...projections import evidence as catalogue
 from ...projections.revisions import queries as revisions
 from ...projections.revisions.queries import EntryRow, RevisionRow
+from .curation_lease import holder_of
+from .forgetting import Learning
 from .proposals import operation_of
 from .publisher import Publisher
 from .runtime import Runtime
@@ -273,6 +277,8 @@ def status(runtime: Runtime, publisher: Publisher, curating: Curating) -> dict[s
         held = candidates.quarantined(view, connection, runtime.workspace)
         aside = candidates.by_status(view, connection, runtime.workspace, "set_aside")
         failed = candidates.failures(view, connection, runtime.workspace)
+    with runtime.projections.reading("evidence") as (view, connection):
+        evidence = catalogue.counts(view, connection, runtime.workspace)
     automatic = runtime.settings.curation_automatic and runtime.settings.memory_enabled and state.clean
     return {
         "state": state.state,
@@ -290,6 +296,8 @@ def status(runtime: Runtime, publisher: Publisher, curating: Curating) -> dict[s
         "set_aside": [row.candidate for row in aside],
         "last_error": _last_error(failed) or curating.last_error,
         "failures": len(failed),
+        "curating": holder_of(runtime),
+        "evidence": evidence,
     }
 
 
@@ -308,6 +316,7 @@ def listed(runtime: Runtime, *statuses: candidates.Status) -> list[dict[str, Any
     events = runtime.log.at(row.position for row in rows)
     operations = [operation_of(events[row.position].payload) for row in rows]
     said = _texts_of(runtime, operations)
+    blocks = Learning(runtime).blocks()
     found = []
     for row, operation in zip(rows, operations, strict=True):
         found.append(
@@ -315,7 +324,7 @@ def listed(runtime: Runtime, *statuses: candidates.Status) -> list[dict[str, Any
                 "candidate": row.candidate,
                 "status": row.status,
                 "operation": row.operation,
-                "text": "" if operation is None else "; ".join(_said(one, said) for one in singles(operation)),
+                "text": "" if operation is None else "; ".join(_told(one, said, blocks) for one in singles(operation)),
                 "trust": row.trust,
                 "run": row.run,
                 "session": row.session,
@@ -350,6 +359,12 @@ def _texts_of(runtime: Runtime, operations: Iterable[Operation | None]) -> dict[
             if past := revisions.history(view, connection, runtime.workspace, target):
                 found[target] = past[-1].text or ERASED_ENTRY
     return found
+
+
+def _told(one: Single, live: Mapping[str, str], blocks: Sequence[Block]) -> str:
+    """The same, without what a person wanted forgotten (D16)."""
+    words = one.text if not isinstance(one, Remove) else live.get(one.target, one.target)
+    return "(forgotten)" if blocking(blocks, words) else _said(one, live)
 
 
 def _said(one: Single, live: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from ...domain.catalogue import Owner
 from ...domain.checks import Check, check_entry, redact_credentials
-from ...domain.errors import InputError, StoreError
+from ...domain.errors import InputError, MemoryFault, StoreError
 from ...domain.events import Envelope, LoggedEvent
 from ...domain.message import Trust
 from ...domain.redaction import Redact
@@ -43,6 +43,8 @@ class Runtime:
     """Judges every text before it becomes memory, whatever door it comes in by (D4)."""
     meaning: Meaning | None = None
     """Ranks by likeness of meaning, where somebody embeds (D17)."""
+    changes: bool = True
+    """False: a scope that is only looked at, though the book may be written (D18)."""
 
     @property
     def id(self) -> str:
@@ -63,6 +65,12 @@ class Runtime:
         return 0 if found is None else found.generation
 
     def require_writing(self, what: str) -> None:
+        if not self.changes:
+            raise MemoryFault(
+                f"{what} changes the memory in common, which this workspace may only read; set memory_common to "
+                "'write'",
+                code="common_read_only",
+            )
         if not self.writes:
             raise StoreError(
                 f"{what} changes the book, which was opened for reading; open it without read_only=True",

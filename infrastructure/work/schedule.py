@@ -15,6 +15,7 @@ from ...domain.errors import MemoryFault, MinutebookError, StoreError
 from ...projections import candidates
 from .curation_lease import take_lease, wait_for_lease
 from .curator import Curator, answer_of
+from .evidence import Evidence
 from .publisher import Publisher
 from .runtime import Runtime
 
@@ -28,10 +29,13 @@ PATIENCE_SECONDS = 30.0
 class Curating:
     """The curator of one book: explicit jobs, and those in the background."""
 
-    def __init__(self, runtime: Runtime, publisher: Publisher, curator: Any, *, automatic: bool) -> None:
+    def __init__(
+        self, runtime: Runtime, publisher: Publisher, curator: Any, evidence: Evidence | None = None, *, automatic: bool
+    ) -> None:
         self._runtime = runtime
         self._publisher = publisher
-        self._curator = Curator(runtime, publisher, curator)
+        self._evidence = evidence
+        self._curator = Curator(runtime, publisher, curator, evidence)
         self._one_at_a_time = threading.Lock()
         self._automatic = automatic and runtime.writes and runtime.settings.memory_enabled
         self._wanted = threading.Event()
@@ -53,6 +57,7 @@ class Curating:
             raise MemoryFault("this book is curating already; try again when it is done", code="curation_busy")
         try:
             self._wanted.clear()
+            self._collect()
             if not self._curator.anything():
                 current = self._publisher.document().current
                 return answer_of(None, "nothing", None if current is None else current.number, ())
@@ -65,12 +70,12 @@ class Curating:
 
     def start(self) -> None:
         """The start of a book is a reason to curate what the last one left."""
-        if self._automatic and self._waiting() > 0:
+        if self._automatic and self._anything():
             self.wake("start")
 
     def wake(self, reason: str) -> None:
         """Asks for a job soon; returns at once, whatever the curator does."""
-        if not self._automatic or (reason == "session_created" and not self._waiting()):
+        if not self._automatic or (reason == "session_created" and not self._anything()):
             # A new session is a reason to curate what waits then, not what its own runs will propose in a moment.
             return
         self._wanted.set()
@@ -82,6 +87,16 @@ class Curating:
         """A run has succeeded: when enough candidates wait, the curator starts."""
         if self._automatic and self._waiting() >= self._runtime.settings.curate_after_events:
             self.wake("threshold")
+
+    def _anything(self) -> bool:
+        """Whether candidates wait, or runs that nobody has read for evidence."""
+        if self._waiting():
+            return True
+        try:
+            return self._evidence is not None and self._evidence.collecting.unread()
+        except StoreError as error:
+            self.last_error = f"{error.code}: {error.message}"
+            return False
 
     def _waiting(self) -> int:
         try:
@@ -117,6 +132,7 @@ class Curating:
     def _once(self) -> None:
         if not self._may_try():
             return
+        self._collect()
         waiting = self._curator.waiting()
         if not self._publisher.detect(take_over=waiting).clean or not waiting:
             return
@@ -124,6 +140,11 @@ class Curating:
         lease = take_lease(self._runtime, self._curator.lease_seconds)
         if lease is not None:
             self._curator.job(lease)
+
+    def _collect(self) -> None:
+        """Phase 1, which needs no lease: a run that two read at once leaves one packet (D14)."""
+        if self._evidence is not None and self._runtime.settings.memory_enabled:
+            self._evidence.collecting.collect()
 
     def _may_try(self) -> bool:
         """Back-off: after n failures in a row the next automatic job waits 2^n seconds."""

@@ -9,10 +9,12 @@ from typing import Any, Literal
 from ...domain.catalogue import (
     CandidateProposed,
     CandidateRefused,
+    ClaimPromoted,
     CompactionCommitted,
     ContextShown,
     CurationFailed,
     CurationRejected,
+    EvidenceCollected,
     MemoryFrozen,
     MessageRecorded,
     PreambleRecorded,
@@ -28,7 +30,7 @@ from ...domain.catalogue import (
     TranscriptImported,
 )
 from ...domain.events import Event, LoggedEvent
-from ...domain.streams import candidate_stream, document_stream, message_stream, session_stream
+from ...domain.streams import candidate_stream, claim_stream, document_stream, message_stream, session_stream
 from .runtime import Runtime
 
 Relation = Literal["cause", "self", "effect"]
@@ -84,6 +86,14 @@ def _around(runtime: Runtime, event: LoggedEvent) -> Iterator[Link]:
         case CandidateProposed():
             yield from _messages(runtime, event.session, body.messages, "what the run had said before")
             yield from _uses_of(runtime, body.candidate)
+        case EvidenceCollected():
+            named = dict.fromkeys(message for claim in body.claims for message in claim.messages)
+            yield from _messages(runtime, event.session, list(named), "what its claims rest on")
+            for claim in body.claims:
+                for other in runtime.log.stream(claim_stream(runtime.workspace, claim.claim), limit=3):
+                    yield Link("effect", other, "what became of a claim")
+        case ClaimPromoted():
+            yield from _candidate(runtime, body.candidate)
         case RevisionPrepared():
             for candidate in body.inputs:
                 yield from _candidate(runtime, candidate)

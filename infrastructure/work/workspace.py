@@ -51,7 +51,10 @@ class Workspace:
         memory_path: str = f"{FOLDER}/memory/MEMORY.md",
         bytes_max: int = 1_000_000,
         lock_timeout: float = 5.0,
+        apart: bool = False,
     ) -> None:
+        """``apart``: the folder lies under a memory root, is named in full, and may not be there yet (D18)."""
+        self.apart = apart
         self.root = root.absolute()
         self.memory_path = PurePosixPath(memory_path)
         self.bytes_max = bytes_max
@@ -62,19 +65,25 @@ class Workspace:
         _LIVE.add(self)
 
     @classmethod
-    def of(cls, root: Path, settings: Settings) -> Workspace:
+    def of(cls, root: Path, settings: Settings, *, apart: bool = False) -> Workspace:
         """The workspace with the path, the limit and the patience that the settings name."""
         return cls(
             root,
             memory_path=settings.memory_path,
             bytes_max=settings.memory_file_bytes_max,
             lock_timeout=settings.lock_timeout_seconds,
+            apart=apart,
         )
 
     @property
     def path(self) -> Path:
         """Where the memory file is, or would be."""
         return self.root / self.memory_path
+
+    @property
+    def shown(self) -> str:
+        """The memory file as a person is told of it: inside the workspace, or in full."""
+        return str(self.path if self.apart else self.memory_path)
 
     @property
     def folder(self) -> Path:
@@ -244,6 +253,8 @@ class Workspace:
 
     def look(self) -> FileLook:
         """The memory file, read once through one descriptor; a pure look that makes and changes nothing."""
+        if self.apart and not os.path.isdir(self.root):
+            return Absent(folder=False)
         root = self._open_root()
         try:
             folder = open_folder(root, self.memory_path.parts[:-1], create=False)

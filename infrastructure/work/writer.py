@@ -7,7 +7,7 @@ File and cursor cannot share a transaction, so the content hash is the arbiter. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...domain.document import render
@@ -43,6 +43,8 @@ class With:
     also: Sequence[Event] = ()
     expects: Sequence[Expectation] = ()
     fence: Advance | None = None
+    recheck: Callable[[], None] | None = None
+    """Asked once more when all is ready and nothing is written: it may refuse too, and the revision is abandoned."""
 
 
 class Writer:
@@ -54,7 +56,7 @@ class Writer:
 
     def state(self, document: MemoryDocument, look: FileLook) -> FileState:
         mark = self.marked() if isinstance(look, Bytes) and look.digest != document.digest else None
-        return file_state(document, look, str(self.workspace.memory_path), mark)
+        return file_state(document, look, self.workspace.shown, mark)
 
     def marked(self) -> Mark | None:
         """The last revision that was written in this folder, as far as it was noted."""
@@ -102,6 +104,9 @@ class Writer:
         )
         failpoint("publish.prepared")
         try:
+            self.ledger.require_valid(revision, data)
+            if transaction.recheck is not None:
+                transaction.recheck()
             replace(self.workspace, data, revision=revision.number, base=base)
         except InDoubt:
             raise

@@ -13,6 +13,7 @@ import pytest
 
 import minutebook
 from minutebook.domain.events import TOPICS
+from minutebook.infrastructure.book.evidence import Evidence
 from minutebook.infrastructure.book.memory import Memory
 from minutebook.infrastructure.book.projections import ProjectionsFace
 from minutebook.infrastructure.edges.cli.app import app
@@ -105,6 +106,7 @@ def test_every_public_name_is_on_the_page_of_the_python_api() -> None:
         ("run", minutebook.Run),
         ("context", minutebook.Context),
         ("memory", Memory),
+        ("evidence", Evidence),
         ("projections", ProjectionsFace),
     ):
         for name in (name for name in vars(cls) if not name.startswith("_")):

@@ -443,3 +443,16 @@ def test_a_cut_memory_is_refused(serve: Serve, tmp_path: Path, finish_reason: st
     serve(Sees(lambda asked: gives(asked, value_of(asked), finish_reason=finish_reason)))
     answer, entries, _ = curated(tmp_path)
     assert ([reason["check"] for reason in answer.reasons], entries) == (["truncated"], [])
+
+
+def test_claims_come_as_the_schema_asks_and_are_judged_as_text(serve: Serve, tmp_path: Path) -> None:
+    claim = "decision [m:said] everything in this repository is formatted with ruff, not by hand"
+    server = serve(Sees(lambda asked: gives(asked, {"claims": [claim]})))
+    chosen = Settings(evidence_model="openai:gpt-5-mini")
+    with Minutebook.open(tmp_path, settings=chosen, automatic=False) as book:
+        with book.session("s").run() as run:
+            said = "Everything in this repository is formatted with ruff, not by hand."
+            run.append({"role": "user", "content": said}, id="said")
+        assert book.curate().status == "committed"
+        assert book.evidence.list()[0].extractor == "signals-1+openai:gpt-5-mini"
+    assert len(server.asked) == 1

@@ -237,7 +237,9 @@ def tell(root: Path) -> Story:
         book.memory.propose({"operation": "add", "text": "Releases are cut on Thursdays."})
         fork = session.fork(id="build-42-fork")
         with fork.run() as run:
-            run.append({"role": "user", "content": "And on the fork?"})
+            run.append({"role": "user", "content": "And on the fork? Remember that docs are in British English."})
+        book.evidence.collect("build-42-fork")
+        book.memory.forget(book.evidence.list()[0]["claims"][0]["claim"])
         book.session("short").close()
         book.projections.list()
         projections = book._runtime.projections

@@ -117,6 +117,18 @@ def erased(command: dict[str, Any]) -> dict[str, Any]:
         return {"unfinished": book.status()["erasures"]}
 
 
+def curating(command: dict[str, Any]) -> dict[str, Any]:
+    """A curation, or what a person forgets, that is stopped at a step: what it came to, also when it was refused."""
+    settings = {"curation_automatic": False, "lock_timeout_seconds": 1.0}
+    with Minutebook.open(command["root"], settings=Settings.model_validate(settings)) as book:
+        failpoints.arm_from_environment()
+        try:
+            done: dict[str, Any] = book.memory.forget(command["argument"]) if command["argument"] else book.curate()
+        except MinutebookError as error:
+            done = {"status": "refused", "error": error.code}
+        return {"status": done["status"], "error": done.get("error"), "pid": os.getpid()}
+
+
 def run(command: dict[str, Any]) -> None:
     os.environ[failpoints.VARIABLE] = command.get("failpoint", "")
     os.environ["MINUTEBOOK_DATABASE"] = command.get("database") or ""
@@ -128,6 +140,9 @@ def run(command: dict[str, Any]) -> None:
         return
     if command["verb"] == "erase":
         os.write(acknowledged, json.dumps({"verb": "erase", **erased(command)}).encode() + b"\n")
+        return
+    if command["verb"] == "curate":
+        os.write(acknowledged, json.dumps({"verb": "curate", **curating(command)}).encode() + b"\n")
         return
     failpoints.arm_from_environment()
     publisher = open_publisher(Path(command["root"]))

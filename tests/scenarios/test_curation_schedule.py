@@ -214,7 +214,8 @@ def test_a_job_whose_lease_was_lost_changes_nothing(tmp_path: Path) -> None:
             book.curate()
         assert refusal.value.code == "curation_lease_lost"
         status = book.memory.status()
-        assert (status.pending, status.revision, status.failures) == (1, 0, 0)
+        assert (status.pending, status.revision, status.failures) == (1, 0, 1)
+        assert "curation_lease_lost" in status.last_error
         assert [event.type for event in book.log() if event.type.startswith("Revision")] == []
         other.close()
         assert book.curate().status == "committed"

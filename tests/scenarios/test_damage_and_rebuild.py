@@ -44,7 +44,7 @@ def test_no_projection_table_is_empty_after_the_story(story: Any) -> None:
             name: connection.execute(select(func.count()).select_from(BOUND[name][1])).scalar() for name in TABLES
         }
     assert all(counts.values()), counts
-    assert set(TABLES.values()) == {"context", "candidates", "revisions", "memory_file", "search_index"}
+    assert set(TABLES.values()) == {"context", "candidates", "evidence", "revisions", "memory_file", "search_index"}
 
 
 def one(root: Path, table: Table) -> tuple[Any, list[Any]]:

@@ -298,7 +298,8 @@ def test_trace_goes_both_ways(command: Any, story: Any) -> None:
 def test_projections_verify_and_status_have_their_keys(command: Any, story: Any) -> None:
     rows = command("projections", "list", "--json").answer
     assert all(row.keys() >= PROJECTION_KEYS for row in rows)
-    assert {row["name"] for row in rows} >= {"context", "candidates", "revisions", "memory_file", "search_index"}
+    names = {"context", "candidates", "evidence", "revisions", "memory_file", "search_index"}
+    assert {row["name"] for row in rows} >= names
     rebuilt = command("projections", "rebuild", "--all", "--json").answer
     assert {row["name"] for row in rebuilt} == {row["name"] for row in rows}
     found = command("verify", "--json")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
 from ....domain.errors import InputError
 from ...book import Minutebook
+from ...book.shared_memory import Common
 from ...store.system import telling
 from .output import Output
 
@@ -20,6 +21,7 @@ class State:
     def __init__(self) -> None:
         self.workspace = Path()
         self.database: str | None = None
+        self.common = False
         self.output = Output(as_json=False)
         self._book: Minutebook | None = None
 
@@ -50,12 +52,24 @@ class State:
             access=access,  # type: ignore[arg-type]
             automatic=None if automatic else False,
         )
-        return self._book
+        # What names the memory in common is given that and nothing else: no other command means it.
+        return cast(Minutebook, _InCommon(self._book.common)) if self.common else self._book
 
     def close(self) -> None:
         if self._book is not None:
             book, self._book = self._book, None
             book.close()
+
+
+class _InCommon:
+    """A book of which only the memory is asked for, and that is the one in common."""
+
+    def __init__(self, common: Common) -> None:
+        self.memory = common
+        self.curate = common.curate
+
+    def __getattr__(self, name: str) -> Any:
+        raise InputError(f"--common goes with the memory commands; leave it out for {name!r}", code="bad_option")
 
 
 def in_memory(url: str) -> bool:
@@ -79,12 +93,14 @@ compaction_app = typer.Typer(help="Undo and redo compactions.", no_args_is_help=
 memory_app = typer.Typer(help="Durable memory: MEMORY.md and its history.", no_args_is_help=True, rich_markup_mode=None)
 propose_app = typer.Typer(help="Propose a change to memory yourself.", no_args_is_help=True, rich_markup_mode=None)
 quarantine_app = typer.Typer(help="Candidates that wait for you.", no_args_is_help=True, rich_markup_mode=None)
+evidence_app = typer.Typer(help="What completed runs left behind.", no_args_is_help=True, rich_markup_mode=None)
 projections_app = typer.Typer(help="Read models of the log.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(session_app, name="session")
 app.add_typer(compaction_app, name="compaction")
 app.add_typer(memory_app, name="memory")
 memory_app.add_typer(propose_app, name="propose")
 memory_app.add_typer(quarantine_app, name="quarantine")
+app.add_typer(evidence_app, name="evidence")
 app.add_typer(projections_app, name="projections")
 
 
@@ -109,16 +125,39 @@ def options(
         str | None,
         typer.Option("--database", help="Database URL (default: MINUTEBOOK_DATABASE, else SQLite in the workspace)."),
     ] = None,
+    common: Annotated[
+        bool, typer.Option("--common", help="The memory that the workspaces of one memory_root share.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
+    state.common = common
     state.workspace = workspace or Path(os.environ.get("MINUTEBOOK_WORKSPACE") or ".")
     state.database = database or os.environ.get("MINUTEBOOK_DATABASE") or None
 
 
-# The commands register themselves.
+# The commands register themselves; they are named twice so that no tool takes the imports for unused ones.
 from . import (  # noqa: E402
-    work,  # noqa: F401
+    audit,
+    backtest,
+    blame,
+    contexts,
+    erasing,
+    evidence,
+    export,
+    forgetting,
+    memory,
+    notes,
+    plug_ins,
+    search,
+    sessions,
+    upkeep,
+    work,
 )
+
+COMMANDS = (
+    audit, backtest, blame, contexts, erasing, evidence, export, forgetting, memory, notes, plug_ins, search, sessions,
+    upkeep, work,
+)  # fmt: skip

@@ -18,7 +18,7 @@ from .app import app, state
 from .output import Output, safe
 
 DONE, REFUSED, USAGE = 0, 1, 2
-_FLAGS = frozenset({"--json"})
+_FLAGS = frozenset({"--json", "--common"})
 _VALUES = frozenset({"--workspace", "--database"})
 
 # Newer typers bring a click of their own, older ones use the package: their public names lead to the right classes.
