@@ -10,7 +10,7 @@ from .terms import query_terms, sequence, stem
 
 MESSAGES, ENTRIES, EVIDENCE = "messages", "entries", "evidence"
 KINDS = (ENTRIES, EVIDENCE, MESSAGES)
-"""What can be searched. Evidence is indexed by nobody yet: its kind is known, and empty."""
+"""What can be searched: entries of memory, claims that were read out of runs, and what was said."""
 
 QUERY_CHARS_MAX = 10_000
 """What is beyond is not read: a pasted log tells no more with its second page."""

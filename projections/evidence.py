@@ -8,7 +8,7 @@ before.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -304,13 +304,16 @@ def claims(
     packet: str | None = None,
     claim: str | None = None,
     candidate: str | None = None,
+    positions: Iterable[int] | None = None,
 ) -> list[ClaimRow]:
-    """Claims in the order in which they were read, of these states (none named: all)."""
+    """Claims in the order in which they were read, of these states (none named: all), of packets at ``positions``."""
     table = tables.claims
     statement = select(table).where(table.c.workspace == workspace)
     for column, value in ((table.c.packet, packet), (table.c.claim, claim), (table.c.candidate, candidate)):
         if value is not None:
             statement = statement.where(column == value)
+    if positions is not None:
+        statement = statement.where(table.c.position.in_(sorted(set(positions))))
     rows = [_claim(row) for row in connection.execute(statement.order_by(table.c.position, table.c.ordinal))]
     return [row for row in rows if not states or row.state in states]
 

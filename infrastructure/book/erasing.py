@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..work import forgetting
 from ..work.erasure import blocks
 from ..work.erasure.erasures import Erasures
 from ..work.publisher import Publisher
@@ -31,7 +32,13 @@ class ErasuresFace:
         return [Answer(row) for row in self._erasures.finish()]
 
     def allow(self, erasure: str) -> Answer:
-        """Lets be learned again what an erasure took out of memory. Raises MemoryFault ``nothing_blocked``."""
+        """Lets be learned again what an erasure took out of memory, or what was forgotten under that id.
+
+        Raises MemoryFault ``nothing_blocked``.
+        """
+        if forgetting.blocked(self._runtime, erasure):
+            done = forgetting.allow(self._runtime, erasure)
+            return Answer({"erasure": None, "status": done["status"], "block": erasure})
         return Answer(blocks.allow(self._runtime, erasure))
 
 

@@ -76,11 +76,17 @@ class Memory:
         return Answer(forgetting.forget(self._runtime, self._publisher, target))
 
     def forgotten(self) -> list[Answer]:
-        """What must not be learnt again, and what was once: ``block``, ``text``, ``sources``, ``lifted`` (D16)."""
+        """What must not be learnt again, and what was once: ``block``, ``text``, ``sources``, ``lifted`` (D16).
+
+        ``reason`` is ``forgotten``, or ``erased`` for what an erasure left: ``texts`` says how many, ``text`` is None.
+        """
         return [Answer(row) for row in forgetting.forgotten(self._runtime)]
 
     def allow(self, block: str) -> Answer:
-        """Lifts a block: the fact may be learnt again, from new evidence. Raises MemoryFault ``not_forgotten``."""
+        """Lifts a block, also that of an erasure: the fact may be learnt again, from new evidence.
+
+        Raises MemoryFault ``not_forgotten``.
+        """
         self._runtime.require_writing("to lift a block")
         return Answer(forgetting.allow(self._runtime, block))
 

@@ -343,7 +343,8 @@ class Minutebook(Upkeep, Erasing, Sharing):
         ``query``: words, and phrases in double quotes that a hit must hold. ``kind``: ``entries``, ``evidence``,
         ``messages``, several with ``/`` (default: all; of a session its messages). Filters: ``role``, ``run``,
         ``since``, ``until`` (ISO 8601), ``at`` (a position), ``around`` (neighbours shown with a hit).
-        A hit has ``score`` and its ``factors``, ``kind``, ``id``, ``position``, ``text``, ``session`` and more.
+        A hit has ``score`` and its ``factors``, ``kind``, ``id``, ``position``, ``text``, ``session`` and more; one of
+        ``evidence`` (a claim) its packet, ``state`` and ``messages``. What was forgotten is found no more (D16).
         Raises InputError ``bad_value``, ``bad_option``, ``unknown_position``; SessionError ``unknown_session``.
         """
         asked = searching.wanted(self._runtime, query, kind=kind, limit=limit, session=session, **filters)

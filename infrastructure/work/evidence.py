@@ -30,6 +30,8 @@ from ...domain.streams import evidence_stream, survey_stream
 from ...domain.summary import SectionId, Summary, parse, tags, untagged
 from ..store.failpoints import failpoint
 from .conversation import require_session
+from .erasure.blocks import CODE as ERASED
+from .erasure.fence import mark, since
 from .extracting import RUNS_MAX as MODEL_RUNS_MAX
 from .extracting import Extracting
 from .files_seen import files_on_disk
@@ -88,6 +90,7 @@ class Collecting:
         runtime = self._runtime
         survey = survey_stream(runtime.workspace)
         for _ in range(3):
+            seen = mark(runtime.log)
             last = runtime.log.last(survey)
             after = last.body.upto if last is not None and isinstance(last.body, RunsSurveyed) else 0
             ended = list(self._ended(after))
@@ -107,9 +110,9 @@ class Collecting:
                 extractor=self.extractor,
             )
             try:
-                runtime.log.append([*events, note])
+                runtime.log.append([*events, note], within=since(runtime.log, seen))
             except StreamConflict:
-                continue  # somebody else read some of them
+                continue  # somebody else read some of them, or what was read is erased
             return {"runs": len(eligible), "packets": len(events), "claims": sum(len(one.claims) for one in events)}
         return {"runs": 0, "packets": 0, "claims": 0}
 
@@ -126,13 +129,18 @@ class Collecting:
         runs = packets = claims = 0
         for run in self._runs(after=0, session=session, limit=None):
             runs += 1
-            for event in self._packet(run):
+            for _ in range(3):
+                seen = mark(runtime.log)
+                events = self._packet(run)
+                if not events:
+                    break
                 try:
-                    runtime.log.append([event])
+                    runtime.log.append(events, within=since(runtime.log, seen))
                 except StreamConflict:
-                    continue
-                packets += 1
-                claims += len(event.claims)
+                    continue  # somebody else read it, or what was read is erased
+                packets += len(events)
+                claims += sum(len(event.claims) for event in events)
+                break
         return {"runs": runs, "packets": packets, "claims": claims}
 
     # --- one run
@@ -217,7 +225,7 @@ class Collecting:
         findings = [
             finding.code
             for finding in self._runtime.check(claim.text, claim.trust, entry_chars_max=settings.entry_chars_max)
-            if finding.code != "forgotten"  # a block can be lifted: the catalogue looks it up by itself
+            if finding.code not in ("forgotten", ERASED)  # a block can be lifted: who promotes asks for it
         ]
         if MASK in claim.text or "[redacted:" in claim.text:
             findings.append("credential")

@@ -18,7 +18,9 @@ from ...domain.message import Trust
 from ...domain.operations import Line, find_target, texts
 from ...domain.streams import candidate_stream, learning_stream
 from ...projections import evidence as catalogue
+from .erasure import blocks as left_by_erasures
 from .erasure.blocks import refusing
+from .erasure.fence import mark
 from .proposals import live_lines, operation_of, propose_as_person
 from .publisher import Publisher
 from .runtime import Runtime, new_id
@@ -34,6 +36,7 @@ class Learning:
         self._stream = learning_stream(runtime.workspace)
         self._version = 0
         self._blocks: dict[str, Block] = {}
+        self._erased = 0
         self._lock = Lock()
 
     def blocks(self) -> list[Block]:
@@ -43,6 +46,10 @@ class Learning:
 
     def _read(self) -> list[Block]:
         version = self._log.version(self._stream)
+        erased = mark(self._log) if self._blocks else self._erased
+        if erased != self._erased:
+            # The words of a block may have gone with what was erased: they are not to be known here either (E8).
+            self._blocks, self._version, self._erased = {}, 0, erased
         if version != self._version:
             for event in self._log.stream(self._stream, after=self._version, upto=version):
                 match event.body if event.known else None:
@@ -156,12 +163,20 @@ def _claim_or_candidate(runtime: Runtime, target: str) -> tuple[str, tuple[Sourc
     return None
 
 
+def blocked(runtime: Runtime, block: str) -> bool:
+    """Whether something that was forgotten is blocked under that id now."""
+    return any(one.block == block for one in Learning(runtime).blocks())
+
+
 def allow(runtime: Runtime, block: str) -> dict[str, Any]:
-    """A person lifts a block. Raises MemoryFault ``not_forgotten``."""
+    """A person lifts a block, also one that an erasure left. Raises MemoryFault ``not_forgotten``."""
     check_identifier(block, what="block")
+    if any(one.erasure == block for one in left_by_erasures.blocks(runtime.log, runtime.workspace)):
+        left_by_erasures.allow(runtime, block)
+        return {"block": block, "status": "allowed"}
     stream = learning_stream(runtime.workspace)
     for _ in range(RETRIES):
-        if not any(one.block == block for one in Learning(runtime).blocks()):
+        if not blocked(runtime, block):
             raise MemoryFault(
                 f"nothing is blocked under {block!r}; 'minutebook memory forgotten' lists what is", code="not_forgotten"
             )
@@ -178,14 +193,18 @@ def allow(runtime: Runtime, block: str) -> dict[str, Any]:
 
 
 def forgotten(runtime: Runtime) -> list[dict[str, Any]]:
-    """Every block, oldest first: ``block``, ``reason``, ``text``, ``sources``, ``lifted`` and who set it when."""
+    """Every block, oldest first: ``block``, ``reason``, ``text``, ``sources``, ``lifted`` and who set it when.
+
+    ``reason`` is ``forgotten``, or ``erased`` for what an erasure left: of that there are digests, no text.
+    """
     with runtime.projections.reading("evidence") as (view, connection):
         rows = catalogue.blocks(view, connection, runtime.workspace)
-    return [
+    said = [
         {
             "block": row.value.block,
             "reason": row.value.reason,
             "text": row.value.text,
+            "texts": 1,
             "entry": row.value.target,
             "sources": [{"session": session, "message": message} for session, message in sorted(row.value.sources)],
             "actor": row.actor,
@@ -195,3 +214,19 @@ def forgotten(runtime: Runtime) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
+    erased: list[dict[str, Any]] = [
+        {
+            "block": left.erasure,
+            "reason": "erased",
+            "text": None,
+            "texts": left.texts,
+            "entry": None,
+            "sources": [],
+            "actor": left.actor,
+            "position": left.position,
+            "time": left.time,
+            "lifted": left.lifted,
+        }
+        for left in left_by_erasures.every_block(runtime.log, runtime.workspace)
+    ]
+    return sorted([*said, *erased], key=lambda row: int(row["position"]))

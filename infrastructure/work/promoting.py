@@ -35,6 +35,8 @@ from ...projections import candidates
 from ...projections import evidence as catalogue
 from ...projections.evidence import ClaimRow
 from ..store.failpoints import failpoint
+from .erasure.blocks import Erased
+from .erasure.fence import mark, since
 from .files_seen import file_on_disk
 from .forgetting import block_event
 from .proposals import live_lines, operation_of
@@ -67,6 +69,7 @@ class Promoting:
         self._runtime = runtime
         self._publisher = publisher
         self._root = root
+        self._erased = Erased(runtime.log, runtime.workspace)
 
     def due(self) -> list[Outcome]:
         """What may be promoted or settled now; nothing is recorded."""
@@ -74,12 +77,13 @@ class Promoting:
         if not any(row.state == "open" for row in rows):
             return []
         roots: dict[str, str] = {}
-        standing = [self._standing(row, roots) for row in rows if row.text]
+        standing = [self._standing(row, roots) for row in rows if row.text and not self._was_erased(row)]
         return promotions(standing, live_lines(self._publisher), self._pending(), PROMOTED_MAX)
 
     def promote(self) -> dict[str, int]:
         """Records what is due: ``promoted``, ``settled``, ``forgotten``."""
         counts = {"promoted": 0, "settled": 0, "forgotten": 0}
+        seen = mark(self._runtime.log)
         due = self.due()
         if not due:
             return counts
@@ -89,9 +93,9 @@ class Promoting:
         for outcome in due:
             name, events = self._events(rows[outcome.claim], outcome, lines)
             try:
-                self._runtime.log.append(events)
+                self._runtime.log.append(events, within=since(self._runtime.log, seen))
             except StreamConflict:
-                continue  # somebody else settled it, or blocked something: the next round sees how it stands
+                continue  # somebody else settled it, blocked or erased something: the next round sees how it stands
             counts[name] += 1
         return counts
 
@@ -100,6 +104,13 @@ class Promoting:
     def _rows(self) -> list[ClaimRow]:
         with self._runtime.projections.reading("evidence") as (view, connection):
             return catalogue.claims(view, connection, self._runtime.workspace, "open", "promoted")
+
+    def _was_erased(self, row: ClaimRow) -> bool:
+        """Whether a claim says what somebody had erased, as it stands or as an entry would say it (E8)."""
+        if row.kind == "forget" or not row.text:
+            return False
+        said = {row.text, candidate_text(row.kind, row.text)}
+        return any(self._erased.erasure_of(text) is not None for text in said)
 
     def _standing(self, row: ClaimRow, roots: dict[str, str]) -> Standing:
         sound = row.state != "open" or row.basis != "tool" or self.files_hold(row)

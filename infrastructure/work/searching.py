@@ -24,6 +24,7 @@ from ...projections.context import queries as context
 from ...projections.search_index.packing import Key
 from . import conversation, looking
 from .runtime import Runtime
+from .search_texts import Texts
 from .visible import message_of
 
 LIMIT_MAX = 1_000
@@ -142,12 +143,13 @@ def _kinds(kind: Any, session: str | None) -> tuple[str, ...]:
 def search(runtime: Runtime, asked: Wanted) -> list[dict[str, Any]]:
     """The hits, best first, each with its source; an empty list where nothing fits or the query has no word."""
     segments = _segments(runtime, asked)
+    texts = Texts(runtime)
     with runtime.projections.reading("search_index") as (view, connection):
         within = index.scopes(view, connection, runtime.workspace, asked.kinds, segments, asked.at)
-        ranked = _Ranking(runtime, view, connection, asked, within, None if segments is None else dict(segments))
+        ranked = _Ranking(runtime, view, connection, asked, within, None if segments is None else dict(segments), texts)
         hits = ranked.hits()
         around = {hit.key: _around(view, connection, within, hit.document, asked.around) for hit in hits}
-    return _answers(runtime, asked, hits, around)
+    return _answers(runtime, asked, hits, around, texts)
 
 
 def _segments(runtime: Runtime, asked: Wanted) -> list[tuple[str, int | None]] | None:
@@ -168,6 +170,7 @@ class _Ranking:
         asked: Wanted,
         within: Sequence[index.Scope],
         segments: Mapping[str, int | None] | None,
+        texts: Texts,
     ) -> None:
         self.runtime = runtime
         self.view = view
@@ -175,6 +178,7 @@ class _Ranking:
         self.asked = asked
         self.within = within
         self.segments = segments
+        self.texts = texts
 
     def hits(self) -> list[Hit]:
         """The best hits, by words alone or by meaning too."""
@@ -197,7 +201,7 @@ class _Ranking:
         others = [key for key in likeness if key not in by_words]
         documents = index.documents(self.view, self.connection, others)
         found = {key: Hit(key, 0.0, {}, documents[key]) for key in others if key in documents}
-        found = by_words | {hit.key: hit for hit in self._quoting(list(found.values()))}
+        found = by_words | {hit.key: hit for hit in self._shown(list(found.values()))}
         by_meaning = [key for key in likeness if key in found]
         scores = ranking.fused(list(by_words), by_meaning)
         best = heapq.nlargest(asked.limit, ((score, key) for key, score in scores.items()))
@@ -306,14 +310,16 @@ class _Ranking:
             }
             whole = score * factors["recency"] * factors["trust"]
             hits.append(Hit(key, round(whole, 6), factors, document))
-        return self._quoting(hits)
+        return self._shown(hits)
 
-    def _quoting(self, hits: list[Hit]) -> list[Hit]:
-        """Those that hold every phrase word for word."""
+    def _shown(self, hits: list[Hit]) -> list[Hit]:
+        """Those that may be shown, and that hold every phrase word for word."""
+        keys = self.texts.shown(hit.document for hit in hits)
+        hits = [hit for hit in hits if hit.key in keys]
         phrases = self.asked.query.phrases
         if not phrases:
             return hits
-        texts = _texts(self.runtime, [hit.document for hit in hits])
+        texts = self.texts.of(hit.document for hit in hits)
         kept = []
         for hit in hits:
             words = sequence(texts.get(hit.key, ""))
@@ -331,28 +337,20 @@ def _around(
     return index.neighbours(view, connection, scope, document.position, around)
 
 
-def _texts(runtime: Runtime, documents: Sequence[index.Document]) -> dict[Key, str]:
-    """What each document says, from the log; entries keep theirs in the index. Erased ones are missing (E8)."""
-    events = runtime.log.at(document.position for document in documents if document.text is None)
-    found: dict[Key, str] = {}
-    for document in documents:
-        if document.text is not None:
-            found[document.key] = document.text
-        elif (event := events.get(document.position)) is not None and not event.erased:
-            found[document.key] = said(message_of(event).parts)
-    return found
-
-
 def _answers(
-    runtime: Runtime, asked: Wanted, hits: Sequence[Hit], around: Mapping[Key, tuple[list[int], list[int]]]
+    runtime: Runtime,
+    asked: Wanted,
+    hits: Sequence[Hit],
+    around: Mapping[Key, tuple[list[int], list[int]]],
+    found: Texts,
 ) -> list[dict[str, Any]]:
-    texts = _texts(runtime, [hit.document for hit in hits])
+    texts = found.of(hit.document for hit in hits)
     near = runtime.log.at(position for sides in around.values() for side in sides for position in side)
     answers = []
     for hit in hits:
         if hit.key not in texts:
             continue
-        answer = _answer(asked, hit, texts[hit.key])
+        answer = _answer(asked, hit, texts[hit.key]) | found.source(hit.document)
         if asked.around:
             before, after = around[hit.key]
             answer["before"] = [_neighbour(near[position]) for position in before]

@@ -1,4 +1,4 @@
-"""The search index: every message, and every entry of memory for as long as it was in force (D17)."""
+"""The search index: every message and claim, and every entry of memory for as long as it was in force (D17)."""
 
 from .fold import SearchIndex
 from .queries import Candidates, Document, Scope, candidates, documents, entries, holding, neighbours, scopes

@@ -13,7 +13,7 @@ from ...domain import catalogue
 from ...domain.events import LoggedEvent
 from ...domain.forms import view
 from ...domain.said import original, said
-from ...domain.search_query import ENTRIES, MESSAGES
+from ...domain.search_query import ENTRIES, EVIDENCE, MESSAGES
 from ...domain.terms import VERSION, count_terms
 from ..projection import Projection
 from .packing import PLACES_MAX, Key, key_of, packed, spelled, unspelled
@@ -30,13 +30,14 @@ class _Waiting(NamedTuple):
 
 
 class SearchIndex(SearchTables, Projection):
-    """Messages as they were recorded, and memory entries for as long as they were in force."""
+    """Messages as they were recorded, claims as they were read, memory entries for as long as they were in force."""
 
     name = "search_index"
     version = VERSION
     event_types = frozenset(
         {
             catalogue.MessageRecorded,
+            catalogue.EvidenceCollected,
             catalogue.RevisionPrepared,
             catalogue.RevisionCommitted,
             catalogue.RevisionAbandoned,
@@ -74,6 +75,8 @@ class _Fold:
         match event.body:
             case catalogue.MessageRecorded() as body if event.session is not None:
                 self._message(event, event.session, body)
+            case catalogue.EvidenceCollected() as body if event.session is not None:
+                self._claims(event, event.session, body)
             case catalogue.RevisionPrepared() as body if body.kind != "displaced":
                 self._stage(event, body)
             case catalogue.RevisionCommitted() as body:
@@ -112,6 +115,21 @@ class _Fold:
             "revision": None,
         }
         self._add(event, self._scope(event, MESSAGES, session), 0, text, row)
+
+    def _claims(self, event: LoggedEvent, session: str, body: catalogue.EvidenceCollected) -> None:
+        # Whether one was forgotten since is for the catalogue of evidence to say, and its text for the log.
+        claims = body.content.get("content", {}).get("claims", ())  # none: erased (E8)
+        for place, (fact, claim) in enumerate(zip(body.claims[:PLACES_MAX], claims, strict=False)):
+            row = {
+                "ref": fact.claim,
+                "session": session,
+                "run": event.run,
+                "role": None,
+                "trust": fact.trust,
+                "text": None,
+                "revision": None,
+            }
+            self._add(event, self._scope(event, EVIDENCE, session), place, claim.get("text", ""), row)
 
     def _add(self, event: LoggedEvent, scope: int, place: int, text: str, row: dict[str, Any]) -> None:
         counted = count_terms(text)

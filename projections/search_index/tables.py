@@ -1,7 +1,7 @@
 """The tables of the search index: an inverted index in plain rows, the same on every database (D17, ADR 0020).
 
 A *scope* is one kind of one session of one workspace, and is part of every key below it: what a query may not see is
-not read. A *document* is a message, an entry of memory, or later a claim. Its words go into the *tail* first, a row a
+not read. A *document* is a message, a claim, or an entry of memory. Its words go into the *tail* first, a row a
 document; when the log has passed a block of ``BLOCK`` positions, the tail is turned into *postings*, a row a term, and
 never touched again. So a single append costs two rows, and a common word one row in five hundred messages.
 """

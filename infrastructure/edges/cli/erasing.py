@@ -191,4 +191,6 @@ def allow(erasure: Annotated[str, typer.Argument(metavar="ERASURE")]) -> None:
     if state.output.json:
         state.output.document(answer)
     else:
-        state.output.line(f"{answer['erasure']}: what it erased may be learned again", "bold")
+        state.output.line(
+            f"{erasure}: what it {'erased' if answer['erasure'] else 'blocked'} may be learned again", "bold"
+        )

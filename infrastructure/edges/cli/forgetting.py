@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from .app import memory_app, state
-from .output import one_line
+from .output import counted, one_line
 
 
 @memory_app.command("forget")
@@ -39,12 +39,18 @@ def forgotten() -> None:
     for item in () if out.json else found:
         since = f", allowed again at {item['lifted']}" if item["lifted"] else ""
         out.line(f"{item['block']}  {item['reason']} by {item['actor']} at position {item['position']}{since}", "bold")
-        out.line(f"  {one_line(item['text'] or '(its text was erased)')}")
+        out.line(f"  {one_line(item['text'] or _without_text(item))}")
+
+
+def _without_text(item: dict[str, Any]) -> str:
+    if item["reason"] == "forgotten":
+        return "(its text was erased)"
+    return f"({counted(item['texts'], 'text')} that an erasure took out of memory: 'minutebook erase show' names it)"
 
 
 @memory_app.command("allow")
 def allow(block: Annotated[str, typer.Argument(metavar="BLOCK", help="As 'memory forgotten' names it.")]) -> None:
-    """Let something that was forgotten be learnt again."""
+    """Let something that was forgotten, or erased, be learnt again."""
     answer = state.write().memory.allow(block)
     if state.output.json:
         state.output.document(answer)

@@ -28,7 +28,7 @@ def search(
     at: Annotated[int | None, typer.Option("--at", min=0, help="What there was at this position.")] = None,
     around: Annotated[int, typer.Option("--around", min=0, max=20, help="Neighbours shown with each message.")] = 0,
 ) -> None:
-    """Find messages, and entries of memory, by words; the best first, each with its source."""
+    """Find messages, claims of evidence and entries of memory, by words; the best first, each with its source."""
     out = state.output
     book = state.look()
     name = None if session is None else find(book, session).id
@@ -48,7 +48,7 @@ def search(
 
 def _print(hit: dict[str, Any]) -> None:
     out = state.output
-    who = hit["role"] or "memory"
+    who = hit["role"] or ("evidence" if hit["kind"] == "evidence" else "memory")
     out.line(f"{hit['position']} {who} {hit['id']} [{hit['session'] or '-'}] {hit['score']:.2f}", "bold")
     for near in hit.get("before", ()):
         out.line(f"    {near['position']} {near['role']}: {shorten(near['text'], 100)}", "dim")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ....domain.catalogue import Finding, RelearningAllowed, RelearningBlocked
@@ -24,59 +24,83 @@ CODE = "erased"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block in force, with the erasure that left it."""
+    """One block, with the erasure that left it, who asked for that and when, and where a person lifted it."""
 
     erasure: str
     position: int
     forgotten: Forgotten
+    texts: int = 0
+    actor: str = ""
+    time: str = ""
+    lifted: int | None = None
 
 
-def blocks(log: Log, workspace: str) -> list[Block]:
-    """The blocks of a workspace that nobody lifted."""
+def every_block(log: Log, workspace: str) -> list[Block]:
+    """The blocks of a workspace, oldest first, those that were lifted too."""
     found: dict[str, Block] = {}
     for event in log.read(topics=(RelearningBlocked.TOPIC, RelearningAllowed.TOPIC), workspace=workspace):
         match event.body if event.known else None:
-            case RelearningBlocked() as body if not event.erased:
-                found[body.erasure] = Block(body.erasure, event.position, Forgotten.read(body.content))
-            case RelearningAllowed() as body:
-                found.pop(body.erasure, None)
+            case RelearningBlocked() as body:
+                found[body.erasure] = Block(
+                    body.erasure,
+                    event.position,
+                    Forgotten.read({} if event.erased else body.content),
+                    body.texts,
+                    event.actor,
+                    event.time.isoformat(timespec="microseconds"),
+                )
+            case RelearningAllowed() as body if body.erasure in found:
+                found[body.erasure] = replace(found[body.erasure], lifted=event.position)
             case _:
                 pass
     return list(found.values())
 
 
+def blocks(log: Log, workspace: str) -> list[Block]:
+    """The blocks of a workspace that nobody lifted."""
+    return [block for block in every_block(log, workspace) if block.lifted is None]
+
+
+class Erased:
+    """The texts of a workspace that must not be learned again: asked by the checks, and by what promotes claims."""
+
+    def __init__(self, log: Log, workspace: str) -> None:
+        self._log = log
+        self._workspace = workspace
+        self._lock = threading.Lock()
+        self._last = 0
+        self._kept: list[Block] = []
+        # A slow digest by design, and a text is asked about several times on its way in.
+        self._known = lru_cache(maxsize=1_000)(self._erasure_of)
+
+    def erasure_of(self, text: str) -> str | None:
+        """The erasure that blocks a text; None: it may be learned."""
+        newest = self._log.newest_of(RelearningBlocked.TOPIC, RelearningAllowed.TOPIC)
+        with self._lock:
+            if newest != self._last:
+                self._kept, self._last = blocks(self._log, self._workspace), newest
+                self._known.cache_clear()
+            none = not self._kept
+        return None if none else self._known(text)
+
+    def _erasure_of(self, text: str) -> str | None:
+        return next((block.erasure for block in self._kept if block.forgotten.knows(text)), None)
+
+
 def refusing(check: Check, log: Log, workspace: str) -> Check:
     """The check with one finding more: ``erased``, for a text that somebody had erased from memory."""
-    lock = threading.Lock()
-    last = 0
-    kept: list[Block] = []
-
-    def in_force() -> list[Block]:
-        nonlocal last, kept
-        newest = log.newest_of(RelearningBlocked.TOPIC, RelearningAllowed.TOPIC)
-        with lock:
-            if newest != last:
-                kept, last = blocks(log, workspace), newest
-                known.cache_clear()
-            return kept
-
-    # A slow digest by design, and a text is asked about several times on its way in.
-    @lru_cache(maxsize=1_000)
-    def known(text: str) -> str | None:
-        return next((block.erasure for block in kept if block.forgotten.knows(text)), None)
+    erased = Erased(log, workspace)
 
     def refuse(text: str, source: Trust = "user", *, entry_chars_max: int = 1_000) -> tuple[Finding, ...]:
         found = check(text, source, entry_chars_max=entry_chars_max)
-        if len(text) > entry_chars_max or not in_force():
-            return found
-        erasure = known(text)
+        erasure = None if len(text) > entry_chars_max else erased.erasure_of(text)
         if erasure is None:
             return found
         message = (
             "it was erased on request and is not learned again; a person can lift that: "
             f"minutebook erase allow {erasure}"
         )
-        return (*found, Finding(code="erased", message=message))
+        return (*found, Finding(code=CODE, message=message))
 
     return refuse
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ....domain import catalogue as events
 from ....domain.events import LoggedEvent
 from ..runtime import Runtime
+from .evidence import read_by, summaries_of
 from .targets import Target
 
 
@@ -59,6 +60,7 @@ def of_contexts(runtime: Runtime, target: Target, lineage: Lineage) -> Iterator[
 
     gone: set[str] = set()
     topics = (
+        events.EvidenceCollected.TOPIC,
         events.CompactionCommitted.TOPIC,
         events.CompactionRejected.TOPIC,
         events.CompactionFailedEvent.TOPIC,
@@ -85,6 +87,14 @@ def of_contexts(runtime: Runtime, target: Target, lineage: Lineage) -> Iterator[
             case events.CompactionRejected() | events.CompactionFailedEvent():
                 # They name no messages: whatever was tried after the first of them may tell of it.
                 if lineage.shares(session, target.session, first) and knew(first, event):
+                    yield event
+            case events.EvidenceCollected() as body:
+                named = (name for name in read_by(event, body) if name in messages)
+                read = any(
+                    lineage.shares(session, target.session, messages[name]) and knew(messages[name], event)
+                    for name in named
+                )
+                if read or not gone.isdisjoint(summaries_of(event, body)):
                     yield event
             case events.RunFailed():
                 if session == target.session and event.run in (target.run or event.run,) and knew(first, event):

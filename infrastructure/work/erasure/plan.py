@@ -22,6 +22,7 @@ from ....domain.operations import texts
 from ..proposals import operation_of
 from ..runtime import Runtime
 from .contexts import Lineage, of_contexts
+from .evidence import claims_said, of_evidence
 from .targets import Target, words_of
 
 _MEMORY = (
@@ -38,8 +39,9 @@ _WHAT = {
     "PreambleRecorded": "prompt", "RunFailed": "run_failure", "CandidateProposed": "candidate",
     "RevisionPrepared": "revision", "CurationRejected": "refused_curation", "CurationFailed": "failed_curation",
     "PayloadsErased": "kept_entries", "ErasureRequested": "reason_of_an_erasure",
+    "EvidenceCollected": "evidence", "LearningBlocked": "forgotten_text",
 }  # fmt: skip
-_ID = ("message", "compaction", "candidate", "preamble", "revision", "job", "erasure")
+_ID = ("message", "compaction", "candidate", "preamble", "revision", "job", "erasure", "packet", "block")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class Plan:
     spared: set[str] = field(default_factory=set)
     kept: dict[tuple[str, int], str] = field(default_factory=dict)
     elsewhere: list[Found] = field(default_factory=list)
+    blocked: set[str] = field(default_factory=set)
+    """What blocks that go too had kept of what was forgotten: it stays blocked, without its words (D16)."""
     revisions: set[int] = field(default_factory=set)
     gone: set[int] = field(default_factory=set)
     forks: tuple[str, ...] = ()
@@ -95,7 +99,8 @@ class Plan:
     @property
     def said(self) -> tuple[str, ...]:
         """The texts that are not to be learned again."""
-        return tuple(dict.fromkeys([*filter(None, self.entries.values()), *sum(self.candidates.values(), ())]))
+        found = [*filter(None, self.entries.values()), *sum(self.candidates.values(), ()), *sorted(self.blocked)]
+        return tuple(dict.fromkeys(found))
 
 
 def found(event: LoggedEvent) -> Found:
@@ -112,7 +117,7 @@ def first_plan(runtime: Runtime, target: Target, *, everywhere: bool, keep: froz
     _seed(runtime, plan)
     own = [plan.entries.get(target.id, "")] if target.kind == "entry" else words_of(runtime, target)
     plan.words = Words(own)
-    if everywhere or target.kind == "entry":
+    if _wide(plan):
         _spread(runtime, plan)
     if unused := sorted(keep - plan.spared):
         raise InputError(
@@ -218,9 +223,18 @@ def _spread(runtime: Runtime, plan: Plan) -> None:
                         plan.entries[fact.entry] = text
             case _:
                 pass
+    for event, said in claims_said(runtime):
+        if any(says(text) for text in said):
+            plan.add(event)
+            plan.blocked.update(said if event.topic == events.LearningBlocked.TOPIC else ())
 
 
 # --- which payloads
+
+
+def _wide(plan: Plan) -> bool:
+    """Whether what says the same goes too, wherever it was said."""
+    return plan.everywhere or plan.target.kind == "entry"
 
 
 def _close(runtime: Runtime, plan: Plan) -> None:
@@ -239,6 +253,9 @@ def _close(runtime: Runtime, plan: Plan) -> None:
     for event in of_contexts(runtime, target, lineage):
         plan.add(event)
     _of_memory(runtime, plan)
+    for event, text in of_evidence(runtime, target, plan.entries, plan.candidates, everywhere=_wide(plan)):
+        plan.add(event)
+        plan.blocked.update(filter(None, (text,)))
 
 
 def _of_memory(runtime: Runtime, plan: Plan) -> None:
