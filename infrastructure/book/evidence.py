@@ -20,7 +20,7 @@ class Evidence:
         return [Answer(row) for row in evidence_catalogue.listed(self._runtime, session, limit)]
 
     def show(self, id: str) -> Answer:
-        """One packet, by its id or a claim's, with ``messages``, ``files`` and ``verified``: its hash holds.
+        """One packet, by its id or a claim's, with ``messages``, ``files``, ``verified`` (its hash holds), ``erased``.
 
         Raises InputError ``unknown_evidence``.
         """

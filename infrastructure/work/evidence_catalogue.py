@@ -59,6 +59,7 @@ def shown(runtime: Runtime, name: str) -> dict[str, Any]:
     answer["summaries"] = [{"compaction": name, "digest": digest} for name, digest in content.get("summaries", ())]
     answer["range"] = content.get("range")
     answer["verified"] = _verified(event)
+    answer["erased"] = event.erased
     return answer
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, MetaData, delete, func, insert, select, update
 
 from ...domain import catalogue
+from ...domain.checks import redact_credentials
 from ...domain.events import LoggedEvent
 from ...domain.forms import view
 from ...domain.said import original, said
@@ -104,7 +105,8 @@ class _Fold:
 
     def _message(self, event: LoggedEvent, session: str, body: catalogue.MessageRecorded) -> None:
         source = body.content.get("source")  # None: erased (E8)
-        text = "" if source is None else said(original(view(body.form, source).parts))
+        # A credential that a message is kept with is no term to be looked up by (D14).
+        text = "" if source is None else redact_credentials(said(original(view(body.form, source).parts)))[0]
         row = {
             "ref": body.message,
             "session": session,

@@ -52,7 +52,7 @@ def test_all_kinds_are_searched_together_unless_one_is_named(book: Minutebook) -
     assert {hit.kind for hit in book.search("make 4.3")} == {"messages", "entries"}
     assert {hit.kind for hit in book.search("make 4.3", kind="entries/evidence/messages")} == {"messages", "entries"}
     assert {hit.kind for hit in book.search("make 4.3", kind=["messages"])} == {"messages"}
-    assert book.search("make 4.3", kind="evidence") == []
+    assert book.search("make 4.3", kind="evidence") == [], "nobody said to remember it"
     with pytest.raises(MinutebookError, match="entries, evidence, messages") as refused:
         book.search("make", kind="notes")
     assert refused.value.code == "bad_option"
@@ -233,3 +233,32 @@ def test_a_reader_that_may_write_nothing_sees_the_newest(place: Path) -> None:
         with Minutebook.open(place, read_only=True) as reader:
             assert texts(reader.search("old", kind="messages")) == [TALK[1]["content"]]
             assert reader._runtime.projections.status()
+
+
+def test_a_claim_is_found_with_its_packet_and_its_messages_until_it_is_forgotten(book: Minutebook) -> None:
+    with book.session("a").run("r") as run:
+        run.append({"role": "user", "content": "Please remember that the release needs a signed tag."}, id="m1")
+    with book.session("b").run() as run:
+        run.append({"role": "user", "content": "Please remember that the harbour closes at nine."}, id="m2")
+    book.curate()
+
+    (hit,) = book.search("signed tag", kind="evidence")
+    packet = book.evidence.show(hit.id)
+    assert (hit.kind, hit.text) == ("evidence", packet.claims[0]["text"])
+    assert (hit.session, hit.run, hit.trust, hit.state, hit.messages) == ("a", "r", "user", "promoted", ["m1"])
+    assert (hit.evidence, hit.position) == (packet.evidence, packet.position)
+    assert book.search('"signed tag"', kind="evidence")[0].id == hit.id
+    assert {found.kind for found in book.search("signed tag")} == {"messages", "entries", "evidence"}
+    assert book.search("signed tag", kind="evidence", session="b") == []
+    assert book.search("signed tag", kind="evidence", run="other") == []
+    assert book.search("signed tag", kind="evidence", at=hit.position - 1) == []
+
+    block = book.memory.forget("signed tag").block
+    # The entry goes with the next curation, and is shown by no search from now on.
+    assert {found.kind for found in book.search("signed tag")} == {"messages"}
+    assert book.search("harbour", kind="evidence") != []
+    book.memory.allow(block)
+    assert {found.kind for found in book.search("signed tag")} == {"messages", "entries", "evidence"}
+    before = book._runtime.projections.dump_hash("search_index")
+    book.projections.rebuild("search_index")
+    assert book._runtime.projections.dump_hash("search_index") == before
