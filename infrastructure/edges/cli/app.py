@@ -119,6 +119,5 @@ def options(
 
 
 # The commands register themselves.
-from . import (  # noqa: E402
-    work,  # noqa: F401
-)
+from . import audit, backtest, blame, contexts, erasing, export, memory, notes  # noqa: E402, F401
+from . import plug_ins, search, sessions, upkeep, work  # noqa: E402, F401
