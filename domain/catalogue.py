@@ -690,7 +690,7 @@ class ErasureCompleted(Event):
 
 @topic
 class RelearningBlocked(Event):
-    """What an erasure took out of memory is not learned again (D16, E8). Payload ``{"salt", "digests"}``.
+    """What an erasure took out of memory is not learned again (D16, E8). Payload ``{"salt", "whole", "less"}``.
 
     Slow, salted digests of the words of each text, and of all its words but one; never the words.
     """

@@ -106,10 +106,10 @@ POINTS: dict[str, str] = {
     "erase.truncate": "X05 before the write-ahead log is truncated",
     "erase.wiped": "X05 no page holds the text, no receipt is given",
     "erase.completed": "X06 the receipt is in the log, not acknowledged",
-    "rebuild.begun": "E2 the tables of the next generation are there, empty",
-    "rebuild.step": "E2 a part of the next generation is committed",
-    "rebuild.swapping": "E2 inside the transaction of the swap, before the tables are exchanged",
-    "rebuild.swapped": "E2 the new generation is live",
+    "rebuild.begun": "P11 the tables of the next generation are there, empty",
+    "rebuild.step": "P11 a part of the next generation is committed",
+    "rebuild.swapping": "P11 inside the transaction of the swap, before the tables are exchanged",
+    "rebuild.swapped": "P11 the new generation is live",
     "lock.wait": "F25 before the lock is tried",
 }
 """Every failpoint and the row of the fault matrix that it stands for; a test holds this list to the source."""

@@ -40,6 +40,13 @@ PAYLOADS: Mapping[str, Any] = {
     "CurationRejected": {"answer": "[]"},
     "CurationFailed": {"message": "the curator is out"},
     "RevisionPrepared": {"entries": ["The build needs make 4.3."]},
+    "ErasureRequested": {"reason": "asked by letter"},
+    "PayloadsErased": {"entries": [["e-1", 1, "The build needs make 4.3."]]},
+    "RelearningBlocked": {"salt": "00ff", "whole": ["0a"], "less": ["0b"]},
+    "ProjectionPaused": {"reason": "it is slow"},
+    "ProjectionRetired": {"reason": "nobody asks for it"},
+    "ProjectionResumed": {"reason": "mended"},
+    "ProjectionDropped": {"reason": "nobody asks for it"},
 }
 """The text of those that have one, in the form that their docstrings give."""
 
@@ -99,7 +106,7 @@ def envelope(topic: str, version: int = 1) -> Envelope:
 
 def fixture(cls: type[Event]) -> dict[str, Any]:
     """What the file of a type's version of today holds."""
-    where = envelope(cls.TOPIC)
+    where = envelope(cls.TOPIC, cls.class_version)
     return {
         "topic": cls.TOPIC,
         "schema": cls.class_version,
