@@ -445,7 +445,7 @@ def test_what_a_collector_has_read_is_not_recorded_after_it_was_erased(place: Pa
             run.append(
                 {"role": "user", "content": f"Please remember that the key hangs at {canary('claim')} now."}, id="m"
             )
-        erased = []
+        erased: list[Any] = []
 
         class Slow:
             """A model that is asked while somebody erases what it reads."""

@@ -40,6 +40,17 @@ PAYLOADS: Mapping[str, Any] = {
     "CurationRejected": {"answer": "[]"},
     "CurationFailed": {"message": "the curator is out"},
     "RevisionPrepared": {"entries": ["The build needs make 4.3."]},
+    "EvidenceCollected": {
+        "hash": "00ff",
+        "content": {
+            "messages": [["m-1", "user", "0a"]],
+            "files": [],
+            "summaries": [],
+            "claims": [{"text": "The build needs make 4.3.", "files": []}],
+        },
+        "disk": [],
+    },
+    "LearningBlocked": {"text": "The build needs make 4.3."},
     "ErasureRequested": {"reason": "asked by letter"},
     "PayloadsErased": {"entries": [["e-1", 1, "The build needs make 4.3."]]},
     "RelearningBlocked": {"salt": "00ff", "whole": ["0a"], "less": ["0b"]},

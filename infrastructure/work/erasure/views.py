@@ -1,7 +1,7 @@
 """Tables that were made of events: cleared of what was erased from the log (E8).
 
-The built-in read models hold ids and positions, and the one that holds texts is told by the event. What a plug-in has
-kept nobody knows: it is made again from the log, or dropped where its package is not loaded, to be made when it is.
+Four read models hold ids and positions, or are told by the event. Evidence and the search index hold texts and terms,
+and what a plug-in has kept nobody knows: these are made again from the log, or dropped where their package is not there.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ...store.schema import cursors as cursors_table
 from ...store.schema import parked
 from ..runtime import Runtime
 
-BUILT_IN = ("context", "candidates", "revisions", "memory_file")
+WITHOUT_TEXTS = ("context", "candidates", "revisions", "memory_file")
 _SAID = re.compile(r"(position \d+ \(\w+\): \w+): .*", re.DOTALL)
 _TAKEN_OUT = r"\1: [taken out by an erasure; 'projections retry' says it again]"
 
 
 def cleared(runtime: Runtime) -> tuple[str, ...]:
-    """Brings every table past the last erasure. Returns the plug-ins that were made again or dropped.
+    """Brings every table past the last erasure. Returns those that were made again or dropped.
 
     Raises StoreError ``projection_halted``, ``rebuild_failed`` and others: then a table may still hold the text.
     """
@@ -46,7 +46,7 @@ def cleared(runtime: Runtime) -> tuple[str, ...]:
         )
     made: list[str] = []
     for cursor in found:
-        if cursor.name in BUILT_IN or cursor.name.endswith(BUILDING):
+        if cursor.name in WITHOUT_TEXTS or cursor.name.endswith(BUILDING):
             continue
         if cursor.name in engine.names:
             engine.rebuild(cursor.name)
