@@ -12,7 +12,7 @@ from ..settings import Settings
 from ..store.keeping import one_at_a_time
 from ..store.system import telling
 from ..work import backing_up, doctor, file_back, restoring, upgrading
-from ..work.memory_root import root_of
+from ..work.memory_root import keeping, root_of, scope
 from ..work.workspace import Workspace
 from .answers import Answer
 
@@ -62,10 +62,10 @@ class Upkeep:
         The backup goes to ``backup``, else into ``.tinyagent/kept``; ``keep=False`` makes none. Nobody else may have
         the store open. Raises StoreError ``schema_newer``, ``store_in_use``, ``backup_damaged``, ``not_a_book``.
         """
-        root, place, effective = existing(workspace, settings)
+        root, _, effective = existing(workspace, settings)
         return Answer(
             upgrading.upgrade(
-                place,
+                keeping(root, effective, make=True),
                 place_of_book(root, database, effective),
                 backup=None if backup is None else Path(backup),
                 keep=keep,
@@ -131,10 +131,11 @@ class Upkeep:
         """
         root, place, effective = existing(workspace, settings)
         where = place_of_book(root, database, effective)
-        place.prepare()
-        with one_at_a_time(place.folder, effective.lock_timeout_seconds):
+        kept = keeping(root, effective, make=True)
+        kept.prepare()
+        with one_at_a_time(kept.folder, effective.lock_timeout_seconds):
             done = restoring.restore(
-                place,
+                kept,
                 where,
                 Path(source),
                 replace=replace,
@@ -175,7 +176,10 @@ def _found(cls: Any, root: Path, database: str | None, settings: Settings | None
         settings = Settings(**effective.model_dump(exclude={"workspace_id"}))
     where = place_of_book(root, database, effective)
     try:
-        yield from doctor.safely(doctor.surroundings(Workspace.of(root, effective), where))
+        place, apart = Workspace.of(root, effective), root_of(root, effective)
+        if apart is not None:
+            place = scope(apart, _workspace_id(place, effective), effective, make=False)
+        yield from doctor.safely(doctor.surroundings(place, where))
         with cls.open(root, database=database, settings=settings, read_only=True) as book:
             if book._runtime.log.database.absent:
                 yield doctor.finding("no_store")

@@ -46,6 +46,12 @@ def scope(root: Path, workspace_id: str, settings: Settings, *, make: bool) -> W
     return _place(root / "workspaces" / _folder(workspace_id), settings, make=make)
 
 
+def keeping(workspace: Path, settings: Settings, *, make: bool = False) -> Workspace:
+    """Where what is kept of a store lies: in its root, for all who share it, else in the workspace."""
+    root = root_of(workspace, settings)
+    return Workspace.of(workspace, settings) if root is None else _place(root, settings, make=make)
+
+
 def common_scope(
     runtime: Runtime, root: Path, check: Check, curator: Any, advance: Any
 ) -> tuple[Runtime, Publisher, Curating]:

@@ -209,3 +209,29 @@ def test_the_awaited_twin_has_it_too(tmp_path: Path) -> None:
     import asyncio
 
     assert asyncio.run(_shared(tmp_path)) == ["All services log in UTC."]
+
+
+def test_a_store_in_a_root_is_backed_up_and_brought_back_with_what_is_kept_of_it_in_the_root(
+    tmp_path: Path, where: str
+) -> None:
+    settings = Settings(memory_root=str(tmp_path / "root"))
+    with place(tmp_path, "one") as book:
+        say(book, "Remember that the build needs make 4.3 or newer.")
+        book.curate()
+        book.backup(tmp_path / "saved")
+        say(book, "Remember that releases are cut on Thursdays.")
+        book.curate()
+        head = book.head
+    found = Minutebook.doctor(tmp_path / "one", settings=settings)
+    wrong = {finding["code"] for finding in found.findings if finding["level"] == "wrong"}
+    assert wrong <= {"server_no_fsync"}, "the server of the tests does not sync"
+
+    done = Minutebook.restore(tmp_path / "one", tmp_path / "saved", settings=settings, replace=True)
+
+    assert (done.ok, done.was, done.memory_file) == (True, head, "clean")
+    with place(tmp_path, "one") as book:
+        assert entries(book.memory) == ["the build needs make 4.3 or newer."]
+        assert Path(book.memory.status().path).read_text() == "the build needs make 4.3 or newer.\n"
+    left = sorted(path.name for path in (tmp_path / "one" / ".tinyagent").iterdir())
+    assert left == [".gitignore", "workspace-id"]
+    assert (tmp_path / "root" / ".tinyagent" / "kept").is_dir()

@@ -1,7 +1,7 @@
 """Tables that were made of events: cleared of what was erased from the log (E8).
 
 Four read models hold ids and positions, or are told by the event. Evidence and the search index hold texts and terms,
-and what a plug-in has kept nobody knows: these are made again from the log, or dropped where their package is not there.
+and what a plug-in has kept nobody knows: these are made again from the log, or dropped where nobody has them.
 """
 
 from __future__ import annotations
