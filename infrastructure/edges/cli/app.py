@@ -119,5 +119,4 @@ def options(
 
 
 # The commands register themselves.
-from . import audit, backtest, blame, contexts, erasing, export, memory, notes  # noqa: E402, F401
-from . import plug_ins, search, sessions, upkeep, work  # noqa: E402, F401
+from . import audit, backtest, blame, contexts, erasing, export, memory, notes, plug_ins, search, sessions, upkeep, work  # noqa: E402, F401
