@@ -5,7 +5,8 @@ the whole. Findings say what and where and hold no secret. Codes are stable:
 
 entry_empty, entry_too_long, mark_flood, hidden_character, control_character, line_break, separator,
 role_marker, hidden_markup, homoglyph, instruction, exfiltration, permission, deception, trigger,
-manipulation, encoded_payload, credential, duplicate, near_duplicate, too_many_entries, document_too_long.
+manipulation, encoded_payload, credential, duplicate, near_duplicate, too_many_entries, document_too_long,
+erased, forgotten.
 """
 
 from __future__ import annotations
