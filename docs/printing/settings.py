@@ -20,6 +20,7 @@ OTHER_VARIABLES = (
     ("MINUTEBOOK_FAILPOINT", "Crash drills only: the process stops itself at the named point of a write."),
     ("MINUTEBOOK_TEST_POSTGRES", "The tests use this PostgreSQL server; unset, they start one of their own."),
     ("MINUTEBOOK_TEST_EVERY_STEP", "The drills of a generation kill and stop its owner at every step, not at a few."),
+    ("MINUTEBOOK_BENCH_EVENTS", "How many events the benchmark of rebuilds makes."),
     ("MINUTEBOOK_SHARED", "The tests look for the shared transcripts in the folder `data` of this folder."),
 )
 
