@@ -378,7 +378,8 @@ class Notes(Projection):
     event_types = frozenset({"MessageRecorded"})
 
     def tables(self, metadata):
-        self.notes = Table("notes", metadata, Column("position", Integer, primary_key=True), Column("text", Text))
+        position = Column("position", Integer, primary_key=True, autoincrement=False)
+        self.notes = Table("notes", metadata, position, Column("text", Text))
 
     def apply(self, events, connection):
         rows = [{"position": e.position, "text": None if e.payload is None else e.payload.decode()} for e in events]
@@ -389,7 +390,8 @@ class Fussy(Notes):
     name = "fussy"
 
     def tables(self, metadata):
-        self.notes = Table("fussy", metadata, Column("position", Integer, primary_key=True), Column("text", Text))
+        position = Column("position", Integer, primary_key=True, autoincrement=False)
+        self.notes = Table("fussy", metadata, position, Column("text", Text))
 
     def apply(self, events, connection):
         for event in events:
@@ -423,7 +425,7 @@ def test_what_plug_ins_kept_goes_too_and_so_do_the_words_of_their_errors(place: 
 
         done = book.erase("session", "s", reason="a drill")
 
-        assert done["receipt"]["rebuilt"] == ["fussy", "notes"]
+        assert done["receipt"]["rebuilt"] == ["evidence", "fussy", "notes", "search_index"]
         assert places(place, WORD) == []
         assert {row["name"]: row["status"] for row in book.projections.list()}["fussy"] == "live"
         assert book.verify()["ok"]
@@ -435,7 +437,7 @@ def test_a_plug_in_that_is_not_loaded_loses_its_tables_and_fills_them_again(plac
         book._runtime.projections.catch_up("notes")
     with Minutebook.open(place, settings=HASTY, automatic=False) as book:
         done = book.erase("session", "s", reason="a drill")
-        assert done["receipt"]["rebuilt"] == ["fussy", "notes"]
+        assert done["receipt"]["rebuilt"] == ["evidence", "fussy", "notes", "search_index"]
         assert [row["name"] for row in book.projections.list() if row["name"] in ("fussy", "notes")] == []
     assert places(place, WORD) == []
     with Minutebook.open(place, settings=plugged, automatic=False) as book:
