@@ -25,7 +25,7 @@ from sqlalchemy.pool import QueuePool
 from ...domain.errors import StoreError
 from .address import database_url
 from .faults import guard, of_driver
-from .place import create_private, holds_bytes, is_file, require_local
+from .place import create_private, hold, holds_bytes, is_file, let_go, require_local
 
 Access = Literal["write", "look", "read_only"]
 """``write``: everything. ``look``: projections may advance, nothing else is written. ``read_only``: nothing is."""
@@ -49,6 +49,7 @@ class Database:
         if self.path is not None and access == "write":
             require_local(self.path)
             create_private(self.path)
+        self._file = None if self.path is None else hold(self.path)
         self._lock = threading.RLock()
         self._closed = False
         self._writer: Connection | None = None
@@ -163,6 +164,9 @@ class Database:
             self.views.pool.dispose()
             if self._anchor is not None:
                 self._anchor.close()
+            if self._file is not None:
+                let_go(self._file)
+                self._file = None
         _LIVE.discard(self)
 
     def become_empty(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections import Counter
 from pathlib import Path
 
 from ...domain.errors import StoreError
@@ -53,23 +54,66 @@ def _not_a_file(path: Path) -> StoreError:
 
 
 def create_private(path: Path) -> None:
-    """Makes folder (0700) and file (0600) before SQLite does: -wal and -shm take the file's mode."""
+    """Makes folder (0700) and file (0600) before SQLite does: -wal and -shm take the file's mode.
+
+    A file that is there is only looked at. To open and close it would let go of every lock that this process has on it
+    through SQLite: a second book of the same process did so, another process then took itself for the last one and
+    removed the write-ahead log, and what the first book appended after that was acknowledged and gone (tried).
+    """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Neither through a link nor waiting for a pipe's other end: what came between the look and here is refused.
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK
-        descriptor = os.open(path, flags, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
         try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise _not_a_file(path)
-        finally:
-            os.close(descriptor)
+            os.close(os.open(path, flags, 0o600))
+        except FileExistsError:
+            if not stat.S_ISREG(os.lstat(path).st_mode):
+                raise _not_a_file(path) from None
+            if not os.access(path, os.R_OK | os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path)) from None
     except OSError as error:
         raise StoreError(
             f"the database {path.name} cannot be opened for writing: {error.strerror}; "
             "check the folder's permissions, or open the book with read_only=True",
             code="disk_full" if error.errno == errno.ENOSPC else "store_unwritable",
         ) from error
+
+
+# --- the databases that this process has open
+
+_held: Counter[tuple[int, int]] = Counter()
+
+
+def hold(path: Path) -> tuple[int, int] | None:
+    """Notes that SQLite has the file open in this process; None where there is no file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    _held[found.st_dev, found.st_ino] += 1
+    return found.st_dev, found.st_ino
+
+
+def let_go(file: tuple[int, int]) -> None:
+    """Notes that one who held it has closed it."""
+    _held[file] -= 1
+    if _held[file] <= 0:
+        del _held[file]
+
+
+def is_held(path: str | Path) -> bool:
+    """Whether an open book of this process is in that file: then nobody may open it, since closing it drops its locks.
+
+    Ask before any file is read that a caller names; ``create_private`` says what comes of it.
+    """
+    name = os.fspath(path)
+    if name.endswith(("-shm", "-wal")):
+        name = name[:-4]  # SQLite has locks on its companions too
+    try:
+        found = os.stat(name)
+    except (OSError, ValueError):
+        return False
+    return (found.st_dev, found.st_ino) in _held
 
 
 def holds_bytes(path: str) -> bool:

@@ -16,6 +16,7 @@ from ..store.export import BEGINNING, FORMAT, exported
 from ..store.load import Lines as Lines
 from ..store.load import load
 from ..store.log import Head
+from ..store.place import is_held
 from ..store.system import telling
 from .publisher import Publisher
 from .runtime import Runtime
@@ -109,7 +110,7 @@ def _replaceable(place: Path) -> None:
 def is_export(source: Path) -> bool:
     """Whether a regular file begins as an exported log does; what cannot be read is none."""
     try:
-        if not source.is_file():
+        if is_held(source) or not source.is_file():
             return False
         with source.open("rb") as file:
             return file.read(len(BEGINNING)) == BEGINNING
@@ -128,6 +129,11 @@ def import_log(runtime: Runtime, publisher: Publisher, source: Path | Lines) -> 
     """
     runtime.require_writing("an import")
     if isinstance(source, Path):
+        if is_held(source):
+            raise InputError(
+                f"{str(source)!r} is the database of an open book; name what 'minutebook export --log' wrote",
+                code="not_an_export",
+            )
         with telling(f"{str(source)!r} cannot be read"), source.open("rb") as lines:
             head = load(runtime.log, lines)
     else:

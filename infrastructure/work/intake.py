@@ -10,6 +10,7 @@ from typing import Any
 
 from ...domain.curation import Intake
 from ...domain.errors import InputError
+from ..store.place import is_held
 from .publisher import Publisher
 from .remembering import require_judged
 from .runtime import Runtime
@@ -47,6 +48,8 @@ def read_source(source: str | Path | bytes, bytes_max: int) -> bytes:
             raise _too_large("the text", len(source), bytes_max)
         return source
     name = str(source)
+    if is_held(source):
+        raise InputError(f"{name} is the database of an open book; name a file with notes", code="unreadable_notes")
     try:
         descriptor = os.open(source, _FLAGS)
     except (OSError, ValueError) as error:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ....domain.errors import InputError
 from ....domain.message import JSON
+from ...store.place import is_held
 from .documents import elements, is_wrapper
 from .values import Limits, Progress, Row
 
@@ -55,6 +56,8 @@ _DECODER = json.JSONDecoder(parse_constant=_constant, parse_float=_float)
 
 def read_bytes(path: Path, limits: Limits) -> bytes:
     """The bytes of a regular file. Raises InputError ``transcript_unreadable`` or ``transcript_too_large``."""
+    if is_held(path):
+        raise _unreadable(path, "it is the database of an open book")
     try:
         # O_NONBLOCK: opening a FIFO that nobody writes to must not hang before we can see what it is.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
