@@ -151,6 +151,7 @@ class Store:
         finally:
             for worker in workers:
                 worker.kill()
+                worker.communicate()
         done.seconds = max(answer["lasted"] for answer in answers)
         done.client_cpu = sum(answer["cpu"] for answer in answers)
         for answer in answers:
