@@ -222,7 +222,8 @@ def damage_log(site: Site, chance: Chance) -> str:
     spaced = f"{text} || ' '" if site.sqlite else f"convert_to({text} || ' ', 'UTF8')"
     added = (
         f"INSERT INTO events SELECT {len(site.rows) + 1}, stream, version + 1000, topic, schema, workspace, session, "
-        f"run, actor, trust, causation, time, facts, payload, salt, body_digest, chain FROM events WHERE position = {at}"
+        "run, actor, trust, causation, time, facts, payload, salt, body_digest, chain FROM events "
+        f"WHERE position = {at}"
     )
     ways: dict[str, list[str]] = {
         "a fact changed": [f"UPDATE events SET facts = {spaced} WHERE position = {at}"],
