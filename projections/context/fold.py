@@ -281,7 +281,7 @@ class _Fold:
         live = undo[-1][0] if undo else None
         row = {
             "kind": kind,
-            "visible": epochs.refs_to_json(visible),
+            "visible": epochs.to_json(visible),
             "live": live,
             "undo": epochs.to_json(undo),
             "redo": epochs.to_json(redo),
