@@ -174,7 +174,7 @@ def message() -> Callable[..., MessageRecorded]:
 
 
 SHARE = int(os.environ.get("MINUTEBOOK_TEST_SHARE") or 1)
-"""Of the scenarios that run on SQLite too, one in so many runs on PostgreSQL: ``make test`` has minutes, not an hour."""
+"""Of the scenarios that run on SQLite too one in so many runs on PostgreSQL: ``make test`` has minutes, not hours."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
