@@ -274,7 +274,11 @@ class Fold:
         known = self.known.compactions
         others = [position for position in positions if position not in known]
         found = {done.position: done for done in queries.compacted(self.tables, self.connection, others)}
-        return [found.get(position) or known[position] for position in sorted(positions) if position in found | known]
+        return [
+            found.get(position) or known[position]
+            for position in sorted(positions)
+            if position in found or position in known
+        ]
 
     def _undone(self, event: LoggedEvent, name: str, body: events.CompactionUndone) -> None:
         def change(visible: Visible, undo: Stack, redo: Stack) -> tuple[Visible, Stack, Stack] | None:
