@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS ?= 2
+# Of the scenarios that run on both databases one in so many runs on PostgreSQL too.
+SHARE ?= 4
 comma := ,
 
 .DEFAULT_GOAL := help
@@ -32,7 +34,11 @@ install: $(VENV)/core.stamp ## make .venv and install minutebook into it
 demo: $(VENV)/core.stamp ## the whole path on a real session: import, context, memory, audit, rebuild, verify
 	@$(BIN)/python docs/demo/demo.py
 
-test: $(VENV)/dev.stamp ## the whole test suite, on SQLite and on a real PostgreSQL that it brings along
+test: $(VENV)/dev.stamp ## the test suite, on SQLite and on a real PostgreSQL that it brings along
+	@MINUTEBOOK_TEST_SHARE=$(SHARE) $(BIN)/pytest -n $(JOBS) --dist worksteal
+
+.PHONY: test-all
+test-all: $(VENV)/dev.stamp ## the same with every scenario on both databases, not one in SHARE on PostgreSQL
 	@$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 check: $(VENV)/dev.stamp format-check lint types contracts docs-check test ## all that CI runs

@@ -20,6 +20,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from sqlalchemy import URL, NullPool, create_engine, make_url
@@ -172,13 +173,28 @@ def message() -> Callable[..., MessageRecorded]:
     return make
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+SHARE = int(os.environ.get("MINUTEBOOK_TEST_SHARE") or 1)
+"""Of the scenarios that run on SQLite too one in so many runs on PostgreSQL: ``make test`` has minutes, not hours."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    left = [item for item in items if _is_twin(item) and crc32(item.nodeid.encode()) % SHARE]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        gone = set(left)
+        items[:] = [item for item in items if item not in gone]
     for item in items:
         names = getattr(item, "fixturenames", ())
         called = getattr(item, "callspec", None)
         params = {} if called is None else called.params
         if "on_postgres" in names or "postgres" in [params.get(name) for name in ("database_url", "where", "fresh")]:
             item.add_marker(pytest.mark.postgres)
+
+
+def _is_twin(item: pytest.Item) -> bool:
+    """A scenario on PostgreSQL that has a twin on SQLite."""
+    called = getattr(item, "callspec", None)
+    return called is not None and called.params.get("where") == "postgres"
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -199,6 +215,11 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.section("databases")
     terminalreporter.write_line(f"SQLite {sqlite3.sqlite_version} or no database: {said('sqlite')}")
     terminalreporter.write_line(f"PostgreSQL ({server}): {said('postgres')}")
+    if SHARE > 1:
+        terminalreporter.write_line(
+            f"left out: of the scenarios that run on both databases one in {SHARE} ran on PostgreSQL; "
+            "'make test-all' runs them all"
+        )
     for report in terminalreporter.stats.get("skipped", ()):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
         terminalreporter.write_line(f"not run: {report.nodeid}: {reason}")

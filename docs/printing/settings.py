@@ -18,6 +18,10 @@ OTHER_VARIABLES = (
     ),
     ("MINUTEBOOK_DEBUG", "Set to anything: an internal error prints its traceback too."),
     ("MINUTEBOOK_FAILPOINT", "Crash drills only: the process stops itself at the named point of a write."),
+    (
+        "MINUTEBOOK_TEST_SHARE",
+        "Of the scenarios that run on both databases one in so many runs on PostgreSQL; unset, all do.",
+    ),
     ("MINUTEBOOK_TEST_POSTGRES", "The tests use this PostgreSQL server; unset, they start one of their own."),
     ("MINUTEBOOK_TEST_EVERY_STEP", "The drills of a generation kill and stop its owner at every step, not at a few."),
     ("MINUTEBOOK_BENCH_EVENTS", "How many events the benchmark of rebuilds makes."),

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection, Update, bindparam, delete, insert, select, update
 
+from ...projections.prepared import Prepared
 from .schema import cursors
 
 BUILDING = "@building"
@@ -47,9 +48,13 @@ class Cursor:
 
 def find(connection: Connection, name: str, *, lock: bool = False) -> Cursor | None:
     """The cursor of a projection; ``lock`` keeps other workers off it until the transaction ends (PostgreSQL)."""
-    statement = select(cursors).where(cursors.c.name == name)
-    row = connection.execute(statement.with_for_update() if lock else statement).one_or_none()
+    # Asked for by every read of every projection.
+    row = (_FOUND_LOCKED if lock else _FOUND).one(connection, name=name)
     return None if row is None else _cursor(row)
+
+
+_FOUND = Prepared(select(cursors).where(cursors.c.name == bindparam("name")))
+_FOUND_LOCKED = Prepared(select(cursors).where(cursors.c.name == bindparam("name")).with_for_update())
 
 
 def every(connection: Connection) -> list[Cursor]:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from ...domain.chain import next_chain
 from ...domain.events import Event, LoggedEvent
+from ...projections.prepared import raw
 from .database import Database
 from .erasure import erase_in, erase_payloads, in_the_way, scrub, wipe
 from .faults import guard
@@ -213,10 +214,12 @@ class Log:
     def head(self, connection: Connection | None = None) -> Head:
         statement = "SELECT last_id, chain_hash FROM log_head WHERE k = 1"
         if connection is not None:
-            row = connection.exec_driver_sql(statement).one()
+            position, chain = raw(
+                connection, statement
+            ).fetchone()  # on the driver: every read of every projection asks
         else:
-            row = self._reading(lambda reading: reading.exec_driver_sql(statement).one())
-        return Head(row[0], bytes(row[1]))
+            position, chain = self._reading(lambda reading: reading.exec_driver_sql(statement).one())
+        return Head(position, bytes(chain))
 
     def version(self, stream: UUID) -> int:
         """The version of a stream: 0 when it has no event."""
@@ -344,8 +347,8 @@ class Log:
         columns, made = (self._columns, logged) if payloads else (self._facts, facts_only)
         statement = f"SELECT {columns} FROM events {tail}"  # noqa: S608 - columns and clauses are constants
         with guard():
-            raw: Any = connection.connection
-            cursor = raw.cursor() if self.database.sqlite else raw.cursor(binary=True)
+            driver: Any = connection.connection
+            cursor = driver.cursor() if self.database.sqlite else driver.cursor(binary=True)
             try:
                 cursor.execute(statement if self.database.sqlite else statement.replace("?", "%s"), arguments)
                 return [made(row) for row in cursor]

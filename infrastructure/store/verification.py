@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -20,8 +21,9 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from ...domain.chain import GENESIS, columns_digest, next_chain
-from ...domain.errors import StoreError
+from ...domain.errors import MinutebookError, StoreError
 from ...domain.events import TOPICS, parse
+from .database import Database
 from .guards import missing_guards
 from .log import Log
 from .proof import FIRST, pass_over
@@ -68,7 +70,7 @@ def verify_log(log: Log, *, deep: bool = True, guards: bool = True) -> LogReport
     """
     walk = Walk(log.database.sqlite)
     head, link, detail, bad = 0, b"", "", None
-    with log.database.reading() as connection:
+    with _Pages(log.database, deep) as pages, log.database.reading() as connection:
         try:
             head, link = head_row(connection)
             walk.erased = erased_rows(connection)
@@ -76,7 +78,7 @@ def verify_log(log: Log, *, deep: bool = True, guards: bool = True) -> LogReport
             walk.compare(head, link)
             _compare_erased(walk.erased, head)
             check_streams(connection)
-            _pages(connection, log.database.sqlite, deep)
+            pages.compare(connection)
             for fault in missing_guards(connection, log.database.sqlite) if guards else ():
                 raise Fault(None, fault)
         except Fault as fault:
@@ -263,14 +265,62 @@ def check_streams(connection: Connection) -> None:
         raise Fault(found, f"event {found} does not follow the version before it in its stream")
 
 
-def _pages(connection: Connection, sqlite: bool, deep: bool) -> None:
-    if not sqlite:
-        return
-    rows = connection.exec_driver_sql(f"PRAGMA {'integrity_check' if deep else 'quick_check'}(1)").all()
-    said = " ".join(map(str, chained.from_iterable(rows)))
-    if said != "ok":
-        named = re.search(
-            r"row (\d+) missing from index events_|row (\d+) missing from index sqlite_autoindex_events", said
-        )
-        position = int(next(filter(None, named.groups()))) if named else None
-        raise Fault(position, f"SQLite finds damage: {said.splitlines()[0]}")
+class _Pages:
+    """SQLite's own look at every page and index, in a thread beside the walk: it is one long call that needs no Python.
+
+    Where the database is in memory, or a server's, nothing runs beside; a server has no such look.
+    """
+
+    def __init__(self, database: Database, deep: bool) -> None:
+        self._database = database
+        self._statement = f"PRAGMA {'integrity_check' if deep else 'quick_check'}(1)"
+        self._driver: Any = None
+        self._lock = threading.Lock()
+        self._said: str | MinutebookError = "nothing was looked at" if database.sqlite else "ok"
+        self._thread: threading.Thread | None = None
+        if database.sqlite and database.path is not None:
+            self._thread = threading.Thread(target=self._look, name="minutebook-pages", daemon=True)
+            self._thread.start()
+
+    def compare(self, connection: Connection) -> None:
+        """Waits for what it says. Raises Fault."""
+        if self._thread is not None:
+            self._thread.join()
+        elif self._database.sqlite:
+            self._said = self._ask(connection)
+        if isinstance(self._said, MinutebookError):
+            raise Fault(None, f"the database cannot be read in full: {self._said.message}")
+        if self._said != "ok":
+            named = re.search(
+                r"row (\d+) missing from index events_|row (\d+) missing from index sqlite_autoindex_events", self._said
+            )
+            position = int(next(filter(None, named.groups()))) if named else None
+            raise Fault(position, f"SQLite finds damage: {self._said.splitlines()[0]}")
+
+    def __enter__(self) -> _Pages:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nobody asks any more: breaks off what still runs."""
+        while self._thread is not None and self._thread.is_alive():
+            with self._lock:
+                if self._driver is not None:
+                    self._driver.interrupt()
+            self._thread.join(0.05)
+
+    def _look(self) -> None:
+        try:
+            with self._database.reading() as connection:
+                with self._lock:
+                    self._driver = connection.connection.driver_connection
+                try:
+                    self._said = self._ask(connection)
+                finally:
+                    with self._lock:
+                        self._driver = None
+        except MinutebookError as error:
+            self._said = error
+
+    def _ask(self, connection: Connection) -> str:
+        rows = connection.exec_driver_sql(self._statement).all()
+        return " ".join(map(str, chained.from_iterable(rows)))

@@ -102,7 +102,8 @@ class Requests:
         name = POLICY if shown is None else str(shown.policy)
         if seen.epoch and (shown is None or seen.epoch > shown.position):
             decided = self._runtime.log.at([seen.epoch]).get(seen.epoch)
-            name = str(getattr(None if decided is None else decided.body, "policy", name))
+            # Plain: the typed event of a compaction of many messages would cost more than the rest of the look.
+            name = str(name if decided is None or not decided.known else decided.plain.get("policy", name))
         return replace(found, name=name)
 
     def proves(self, built: Built) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -282,11 +283,19 @@ def _reduced(message: Message, decided: LoggedEvent) -> Shown:
 
 
 def _summary(committed: LoggedEvent) -> SummaryShown:
-    body = committed.body
-    if not isinstance(body, CompactionCommitted):
+    if committed.topic != CompactionCommitted.TOPIC:
         raise StoreError(
             f"event {committed.position} is no compaction; run 'minutebook projections rebuild context'",
             code="projection_damaged",
         )
-    text = str(body.content.get("summary", ERASED))
-    return SummaryShown(body.anchor, body.compaction, text, body.covers, body.summary_tokens, body.trust)
+    # Plain: it covers thousands of messages, whose names are only passed on.
+    facts = committed.plain
+    content = {} if committed.payload is None else json.loads(committed.payload)
+    return SummaryShown(
+        facts["anchor"],
+        facts["compaction"],
+        str(content.get("summary", ERASED)),
+        tuple(facts["covers"]),
+        facts["summary_tokens"],
+        facts.get("trust", "model"),
+    )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Table, Update, bindparam, update
+from sqlalchemy import Connection, Table
 
 from ...domain import catalogue as events
 from ...domain.events import LoggedEvent
-from ..prepared import prepared, replace, write
+from ..prepared import replace, write
 from . import epochs, queries, rows
 from .epochs import Compacted, Stack, Visible
 from .seen import Batch, Seen
@@ -166,10 +166,7 @@ class Fold:
         if pending is not None:
             pending.update(change)
             return
-        runs = self.tables.runs
-        statement = prepared(runs, ("ended", *change), lambda: _ended(runs, change))
-        run = event.run or ""
-        statement.run(self.connection, in_workspace=event.workspace, in_session=name, in_run=run, **change)
+        queries.end_run(self.tables, self.connection, event.workspace, name, event.run or "", change)
 
     def _forked(self, event: LoggedEvent, name: str, body: events.SessionForked) -> None:
         self.flush()
@@ -229,7 +226,7 @@ class Fold:
         live = undo[-1][0] if undo else None
         row = {
             "kind": kind,
-            "visible": epochs.refs_to_json(visible),
+            "visible": epochs.to_json(visible),
             "live": live,
             "undo": epochs.to_json(undo),
             "redo": epochs.to_json(redo),
@@ -275,12 +272,12 @@ class Fold:
 
     def _compacted(self, positions: Iterable[int]) -> list[Compacted]:
         known = self.known.compactions
+        others = [position for position in positions if position not in known]
+        found = {done.position: done for done in queries.compacted(self.tables, self.connection, others)}
         return [
-            done
+            found.get(position) or known[position]
             for position in sorted(positions)
-            for done in (
-                [known[position]] if position in known else queries.compacted(self.tables, self.connection, [position])
-            )
+            if position in found or position in known
         ]
 
     def _undone(self, event: LoggedEvent, name: str, body: events.CompactionUndone) -> None:
@@ -350,13 +347,3 @@ class Fold:
     def _insert(self, table: Table, event: LoggedEvent, name: str, row: dict[str, Any]) -> None:
         head = {"position": event.position, "workspace": event.workspace, "session": name}
         self.others.setdefault(table, []).append(head | row)
-
-
-def _ended(runs: Table, change: dict[str, Any]) -> Update:
-    here = (
-        runs.c.workspace == bindparam("in_workspace"),
-        runs.c.session == bindparam("in_session"),
-        runs.c.run == bindparam("in_run"),
-        runs.c.status == "open",
-    )
-    return update(runs).where(*here).values({name: bindparam(name) for name in change})

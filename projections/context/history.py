@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, Select, Table, bindparam, func, or_, select
 
+from ..prepared import prepared
 from . import queries
 from .tables import ContextTables
 
@@ -242,15 +243,16 @@ def open_run(
     tables: ContextTables, connection: Connection, workspace: str, session: str, at: int | None = None
 ) -> RunRow | None:
     """The run that is open in the session at ``at``, or None (M2)."""
-    table = tables.runs
-    statement = select(table).where(table.c.workspace == workspace, table.c.session == session)
-    if at is None:
-        statement = statement.where(table.c.ended_position.is_(None))
-    else:
-        ended = or_(table.c.ended_position.is_(None), table.c.ended_position > at)
-        statement = statement.where(table.c.position <= at, ended)
-    row = connection.execute(statement.order_by(table.c.position.desc()).limit(1)).one_or_none()
+    statement = prepared(tables.runs, "open", lambda: _open_at(tables.runs))
+    row = statement.one(connection, workspace=workspace, session=session, at=queries.END if at is None else at)
     return None if row is None else _run(row, at)
+
+
+def _open_at(table: Table) -> Select[Any]:
+    at: Any = bindparam("at")
+    here = (table.c.workspace == bindparam("workspace"), table.c.session == bindparam("session"))
+    ended = or_(table.c.ended_position.is_(None), table.c.ended_position > at)
+    return select(table).where(*here, table.c.position <= at, ended).order_by(table.c.position.desc()).limit(1)
 
 
 def open_runs(tables: ContextTables, connection: Connection, workspace: str) -> list[RunRow]:
@@ -303,11 +305,13 @@ def compactions(
 
 def was_shown(tables: ContextTables, connection: Connection, workspace: str, session: str, digest: str) -> bool:
     """Whether a context with this digest was handed out in the session (C11)."""
-    table = tables.shown
-    statement = select(table.c.position).where(
-        table.c.workspace == workspace, table.c.session == session, table.c.digest == digest
-    )
-    return connection.execute(statement.limit(1)).first() is not None
+    statement = prepared(tables.shown, "digest", lambda: _of_digest(tables.shown))
+    return statement.one(connection, workspace=workspace, session=session, digest=digest) is not None
+
+
+def _of_digest(table: Table) -> Select[Any]:
+    here = (table.c.workspace == bindparam("workspace"), table.c.session == bindparam("session"))
+    return select(table.c.position).where(*here, table.c.digest == bindparam("digest")).limit(1)
 
 
 def find_compaction(tables: ContextTables, connection: Connection, workspace: str, compaction: str) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, Connection, Select, Table, and_, bindparam, func, or_, select
+from sqlalchemy import Column, Connection, Select, Table, Update, and_, bindparam, func, or_, select, update
 
 from ..prepared import prepared
 from .epochs import Compacted, Ref, Visible, refs_from_json, stack_from_json
@@ -230,7 +230,26 @@ def last_shown(
     return _newest(tables.shown, connection, workspace, session, at, runtime=runtime)
 
 
+def end_run(
+    tables: ContextTables, connection: Connection, workspace: str, session: str, run: str, change: dict[str, Any]
+) -> None:
+    """Changes the row of a run that is open: for the fold."""
+    statement = prepared(tables.runs, ("ended", *change), lambda: _ended(tables.runs, change))
+    statement.run(connection, in_workspace=workspace, in_session=session, in_run=run, **change)
+
+
 # --- statements, each made once for a table
+
+
+def _ended(runs: Table, change: dict[str, Any]) -> Update:
+    here = (
+        runs.c.workspace == bindparam("in_workspace"),
+        runs.c.session == bindparam("in_session"),
+        runs.c.run == bindparam("in_run"),
+        runs.c.status == "open",
+    )
+    values: dict[str, Any] = {name: bindparam(name) for name in change}
+    return update(runs).where(*here).values(values)
 
 
 def _of_session(table: Table, *columns: Column[Any]) -> Select[Any]:

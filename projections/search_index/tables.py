@@ -41,7 +41,7 @@ class SearchTables:
             Column("session", Text, nullable=False),
         )
         names = (self.scopes.c.workspace, self.scopes.c.kind, self.scopes.c.session)
-        Index("search_index_scopes_by_name", *names, unique=True)
+        Index("search_index_scopes_by_name", *names)
         self.documents = Table(
             "search_index_documents",
             metadata,

@@ -155,7 +155,7 @@ ROWS: tuple[Callable[[Site, Chance, Table, Any], None], ...] = (
 
 def run(site: Site, statement: Any) -> None:
     with site.outside() as connection:
-        assert connection.execute(statement).rowcount > 0
+        assert connection.execute(statement).rowcount != 0
 
 
 def damage_rows(site: Site, chance: Chance) -> str:

@@ -151,6 +151,7 @@ class Store:
         finally:
             for worker in workers:
                 worker.kill()
+                worker.communicate()
         done.seconds = max(answer["lasted"] for answer in answers)
         done.client_cpu = sum(answer["cpu"] for answer in answers)
         for answer in answers:
@@ -284,8 +285,12 @@ def store_on(server: OwnServer | None, name: str = "drill") -> Iterator[Store]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def drive(plan: Plan, say_so: Any = print) -> figures.Found:
-    """The whole drill; the kinds by turns in each round, so that a noisy neighbour disturbs all alike."""
+def drive(plan: Plan, say_so: Any = print, keep: Any = None) -> figures.Found:
+    """The whole drill; the kinds by turns in each round, so that a noisy neighbour disturbs all alike.
+
+    ``keep`` is called with what was found after each of its parts: a run that is ended early is not all lost.
+    """
+    keep = keep or (lambda _found: None)
     found = figures.Found(plan.seconds, plan.rounds)
     before = idle()
     with own_server() as server:
@@ -301,6 +306,7 @@ def drive(plan: Plan, say_so: Any = print) -> figures.Found:
                 done = store.load("agent", plan.crowd, plan.seconds, workspaces=workspaces)
                 found.workspaces.append((workspaces, done))
                 say_so(figures.line(done, f"{workspaces} workspaces"))
+        keep(found)
         for count in plan.databases:
             with store_on(server, "many_0") as store:
                 names = [f"many_{number}" for number in range(1, count)]
@@ -312,6 +318,7 @@ def drive(plan: Plan, say_so: Any = print) -> figures.Found:
                 say_so(figures.line(done, f"{count} databases"))
                 for name in names:
                     server.run(f"DROP DATABASE {name} WITH (FORCE)")
+        keep(found)
         for automatic in plan.vacuum:
             server.set(autovacuum=automatic)
             with store_on(server, f"vacuum_{automatic}") as store:
@@ -328,6 +335,7 @@ def drive(plan: Plan, say_so: Any = print) -> figures.Found:
                 loads = {kind: store.load(kind, 1, plan.seconds) for kind in ("append", "context")}
                 loads["agent"] = store.load("agent", plan.crowd, plan.seconds)
                 found.sizes.append((there, rate, loads, store.sizes(), store.events()))
+                keep(found)
                 say_so(f"{there:,} events, filled at {rate:,.0f} a second")
                 for done in loads.values():
                     say_so(figures.line(done, f"{size:,}"))
@@ -361,7 +369,9 @@ def main() -> int:
         changed["sizes"] = tuple(map(int, options.sizes.split(",")))
     changed |= {name: value for name in ("seconds", "rounds") if (value := getattr(options, name))}
     plan = Plan(**{**vars(QUICK if options.quick else Plan()), **changed})
-    found = drive(plan, lambda text: print(text, flush=True))
+    kept = ROOT / "bench-results" / "scaling.md"
+    kept.parent.mkdir(exist_ok=True)
+    found = drive(plan, lambda text: print(text, flush=True), lambda so_far: kept.write_text(figures.tables(so_far)))
     tables = figures.tables(found)
     print(tables)
     if not (options.quick or options.no_page):

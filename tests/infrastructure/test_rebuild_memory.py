@@ -16,7 +16,7 @@ from minutebook.infrastructure.store.log import Log
 
 SHORT, LONG = 8_000, 32_000
 GROWTH_MB = 16
-"""What was measured is 1 to 4 MB. Events that were all kept would take some 40 MB more, with their payloads 80."""
+"""Measured on SQLite: 4 MB. The payloads of the 24,000 events between the two take 41 MB, without any object."""
 PEAK_MB = 300
 
 CHILD = """

@@ -46,7 +46,7 @@ ROWS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "M03": ("the success of a run and its candidates", ((FAULTS, "test_a_run_succeeds_with_its_candidates_or_not_at_all"),)),
     "M04": ("recorded, not acknowledged", ((FAULTS, "test_the_retry_of_what_was_recorded_adds_nothing"),)),
     "M05": ("a curation holds its lease", (CURATION, (SCHEDULE, "test_a_second_process_does_not_curate_beside_the_first"))),
-    "M06-M07": ("the curator is asked, has answered", (CURATION, (SCHEDULE, "test_a_curator_that_hangs_costs_an_append_and_a_context_nothing"))),
+    "M06-M07": ("the curator is asked, has answered", (CURATION, (SCHEDULE, "test_a_curator_that_hangs_keeps_no_append_and_no_context_waiting"))),
     "M08": ("the answer is refused", (CURATION, ("test_memory_path", "test_what_keeps_failing_is_set_aside_and_named"))),
     "M09-M22": ("each step of publishing", (PUBLISHING, (KILL, "test_a_kill_while_the_first_file_is_made_ends_in_agreement"))),
     "M23": ("an edit while a revision is prepared", ((KILL, "test_an_edit_while_a_dead_process_left_a_revision_prepared_is_drift_and_stays"),)),
