@@ -62,6 +62,9 @@ def compare(engine: Projections, bound: Bound) -> ProjectionReport:
     with engine.database.reading() as connection:
         cursor = cursors.find(connection, name)
         if cursor is None:
+            # Neither cursor nor tables: a projection that came with newer code, and that nobody has needed yet.
+            if bound.table_names and len(missing(connection, bound)) == len(bound.table_names):
+                return ProjectionReport(name, True, "not made yet: the next command that may write makes it")
             return ProjectionReport(name, False, f"it has no cursor; run 'minutebook projections rebuild {name}'")
         head = engine.log.head(connection).position
         trouble = _trouble(engine, connection, bound, cursor, head)

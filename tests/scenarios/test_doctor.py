@@ -218,7 +218,14 @@ def projection_halted(story: Any) -> Iterator[None]:
 
 @contextmanager
 def projection_outdated(story: Any) -> Iterator[None]:
-    run(story, "UPDATE cursors SET version = version + 1 WHERE name = 'candidates'")
+    run(story, "UPDATE cursors SET version = version - 1 WHERE name = 'candidates'")
+    yield
+
+
+@contextmanager
+def projection_at_rest(story: Any) -> Iterator[None]:
+    with Minutebook.open(story.root, automatic=False) as book:
+        book.projections.pause("candidates", reason="a look")
     yield
 
 
@@ -282,6 +289,19 @@ def run_of_dead_owner(story: Any) -> Iterator[None]:
 
 
 @contextmanager
+def erasure_unfinished(story: Any) -> Iterator[None]:
+    with Minutebook.open(story.root, automatic=False) as book:
+        book.session("to-go").append({"role": "user", "content": "a secret"})
+    assert killed_at("erase.requested", lambda: _erase(story.root))
+    yield
+
+
+def _erase(root: Path) -> None:
+    with Minutebook.open(root, automatic=False) as book:
+        book.erase("session", "to-go", reason="asked for")
+
+
+@contextmanager
 def stale_lease(story: Any) -> Iterator[None]:
     run(story, "INSERT INTO leases VALUES ('curate:gone', '{}', 3, '2020-01-01T00:00:00.000')")
     yield
@@ -310,6 +330,7 @@ def store_cannot_be_opened(story: Any) -> Iterator[None]:
 BOTH = [
     unknown_variable, bad_setting, open_to_others, other_owner, unfinished_copy, kept_copies, unfinished_write,
     memory_drift, memory_missing, clock_behind, guard_missing, head_differs, projection_halted, projection_outdated,
+    projection_at_rest, erasure_unfinished,
     projection_ahead, projection_lags, projection_not_loaded, events_parked, events_skipped, event_of_newer_version,
     revision_unfinished, run_of_dead_owner, stale_lease, candidates_set_aside, store_cannot_be_opened,
 ]  # fmt: skip

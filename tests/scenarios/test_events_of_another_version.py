@@ -50,8 +50,8 @@ class Pins(Projection):
 
     def tables(self, metadata: MetaData) -> None:
         self.pins = Table(
-            "test_pins", metadata, Column("position", Integer, primary_key=True), Column("title", Text),
-            Column("weight", Integer),
+            "test_pins", metadata, Column("position", Integer, primary_key=True, autoincrement=False),
+            Column("title", Text), Column("weight", Integer),
         )  # fmt: skip
 
     def apply(self, events: Any, connection: Any) -> None:

@@ -123,7 +123,7 @@ def test_every_kept_store_is_upgraded_and_is_then_as_a_fresh_one(
     again = command("upgrade", "--json")
     assert (again.answer["changed"], again.answer["backup"]) == (False, None)
     with Minutebook.open(old, automatic=False) as book:
-        assert [row["status"] for row in book.projections.list()] == ["live"] * 4
+        assert {row["status"] for row in book.projections.list()} == {"live"}
         report = book.verify()
         assert report["ok"], report["checks"]
     kept = Path(done.answer["backup"])

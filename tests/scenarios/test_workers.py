@@ -15,10 +15,11 @@ from workers import Background, WorkerProcess, until
 
 from minutebook import Minutebook, Settings, aio
 from minutebook.domain.errors import InputError, StoreError
+from minutebook.infrastructure.book.catalogue import BUILT_IN
 from minutebook.infrastructure.store import leasing
 from minutebook.infrastructure.work.following import share_out
 
-NAMES = ("candidates", "context", "memory_file", "revisions")
+NAMES = tuple(sorted(each.name for each in BUILT_IN))
 QUICK = {"MINUTEBOOK_WORKER_LEASE_SECONDS": "3"}
 """A lease that runs out while somebody waits for it."""
 
@@ -247,17 +248,18 @@ def test_standings_are_changed_on_the_command_line(command: Any, book: Minuteboo
 
 
 def test_workers_share_out_evenly_and_move_little() -> None:
-    crew = {"a": {"names": list(NAMES)}}
-    assert share_out(crew, {}) == dict.fromkeys(NAMES, "a")
+    four = ("candidates", "context", "memory_file", "revisions")
+    crew = {"a": {"names": list(four)}}
+    assert share_out(crew, {}) == dict.fromkeys(four, "a")
     # a second one takes half, and what is kept stays where it is
-    both = crew | {"b": {"names": list(NAMES)}}
-    shared = share_out(both, dict.fromkeys(NAMES, "a"))
+    both = crew | {"b": {"names": list(four)}}
+    shared = share_out(both, dict.fromkeys(four, "a"))
     assert sorted(shared.values()) == ["a", "a", "b", "b"]
     assert share_out(both, shared) == shared
     # one that would take a single projection is given that; what only the other would take stays with the other
     picky = crew | {"b": {"names": ["context"]}}
-    assert share_out(picky, {}) == dict.fromkeys(NAMES, "a") | {"context": "b"}
-    assert share_out(picky, dict.fromkeys(NAMES, "a")) == dict.fromkeys(NAMES, "a"), "nothing is left with nobody"
+    assert share_out(picky, {}) == dict.fromkeys(four, "a") | {"context": "b"}
+    assert share_out(picky, dict.fromkeys(four, "a")) == dict.fromkeys(four, "a"), "nothing is left with nobody"
     assert share_out({}, {"context": "gone"}) == {}
     assert share_out({"a": {"names": None}}, {}) == {}
 
@@ -267,14 +269,14 @@ def test_two_workers_share_and_one_takes_over_from_one_that_was_killed(place: Pa
     with WorkerProcess(place, **QUICK) as first:
         first.wait_for("taken", projection="context")
         with WorkerProcess(place, **QUICK) as second:
-            until(lambda: sorted(map(str, followers(place).values())).count(first.said[0]["worker"]) == 2
-                  and len(followers(place)) == 4)  # fmt: skip
+            until(lambda: sorted(map(str, followers(place).values())).count(first.said[0]["worker"]) == len(NAMES) // 2
+                  and len(followers(place)) == len(NAMES))  # fmt: skip
             session.append(said(1))
             until(lambda: set(cursors(place).values()) == {book.head})
             first.process.kill()
             first.process.wait()
             until(lambda: set(followers(place).values()) == {second.wait_for("started")["worker"]}
-                  and len(followers(place)) == 4)  # fmt: skip
+                  and len(followers(place)) == len(NAMES))  # fmt: skip
             session.append(said(2))
             until(lambda: set(cursors(place).values()) == {book.head})
             assert second.end() == 0

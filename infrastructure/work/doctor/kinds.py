@@ -130,8 +130,13 @@ KINDS: dict[str, Kind] = {
     ),
     "projection_outdated": Kind(
         "risk",
-        "projection {name} is {status}: it is built when a command needs it",
-        "minutebook projections rebuild {name}",
+        "projection {name} is not as this code makes it: {note}",
+        "minutebook projections rebuild {name}; where the stored version is the newer one, a newer minutebook",
+    ),
+    "projection_at_rest": Kind(
+        "note",
+        "projection {name} is {status} and {lag} events behind",
+        "minutebook projections resume {name}",
     ),
     "projection_ahead": Kind(
         "wrong",
@@ -168,6 +173,11 @@ KINDS: dict[str, Kind] = {
         "note",
         "run {run} of session {session} is open, and its owner is gone",
         "the next command that writes ends it as interrupted",
+    ),
+    "erasure_unfinished": Kind(
+        "wrong",
+        "erasure {erasure} of {kind} {target} was asked for at {position} and is not done",
+        "minutebook erase finish",
     ),
     "stale_lease": Kind(
         "note", "the lease {name} ran out at {expires} and was not given back", "whoever needs it next takes it over"

@@ -16,6 +16,8 @@ from ....projections import candidates
 from ....projections.context import history
 from ...store.guards import missing_guards
 from ...store.schema import leases
+from ...store.standing import Status
+from ..erasure.records import records
 from ..identity import is_dead
 from ..publisher import Publisher
 from ..runtime import Runtime
@@ -37,6 +39,7 @@ def store(runtime: Runtime, publisher: Publisher) -> Iterator[Finding]:
         lambda: _newer(runtime),
         lambda: _projections(runtime),
         lambda: _runs(runtime),
+        lambda: _erasures(runtime),
         lambda: _leases(runtime),
         lambda: _memory(publisher),
         lambda: _candidates(runtime),
@@ -104,16 +107,23 @@ def _projections(runtime: Runtime) -> Iterator[Finding]:
             yield finding("projection_ahead", name=row.name, cursor=row.cursor, head=row.head)
         elif row.status == "halted":
             yield finding("projection_halted", name=row.name, error=row.error)
-        elif row.status == "not loaded":
+        elif not row.loaded:
             yield finding("projection_not_loaded", name=row.name)
-        elif row.status in ("outdated", "new") and row.head:
-            yield finding("projection_outdated", name=row.name, status=row.status)
+        elif row.head and (not row.generation or _other_version(runtime, row)):
+            yield finding("projection_outdated", name=row.name, note=row.note or row.status)
+        elif row.status in ("paused", "retired"):
+            yield finding("projection_at_rest", name=row.name, status=row.status, lag=row.lag)
         elif row.lag and not _holds(runtime, row.name):
             yield finding("projection_lags", name=row.name, lag=row.lag)
         if row.parked:
             yield finding("events_parked", name=row.name, number=len(row.parked), first=row.parked[0])
         if row.skipped:
             yield finding("events_skipped", name=row.name, number=len(row.skipped), first=min(row.skipped))
+
+
+def _other_version(runtime: Runtime, row: Status) -> bool:
+    bound = runtime.projections.bound(row.name)
+    return bound is not None and row.version != bound.version
 
 
 def _holds(runtime: Runtime, name: str) -> bool:
@@ -129,6 +139,13 @@ def _runs(runtime: Runtime) -> Iterator[Finding]:
         seen = datetime.fromisoformat(row.started)
         if owner is None or is_dead(owner, now=runtime.now(), last_seen=seen, lease_seconds=float("inf")):
             yield finding("run_of_dead_owner", run=row.run, session=row.session)
+
+
+def _erasures(runtime: Runtime) -> Iterator[Finding]:
+    for record in records(runtime):
+        if record.completed is None:
+            said = {"erasure": record.erasure, "kind": record.kind, "target": record.target}
+            yield finding("erasure_unfinished", **said, position=record.requested.position)
 
 
 def _leases(runtime: Runtime) -> Iterator[Finding]:
