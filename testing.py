@@ -121,6 +121,9 @@ def _sample(book: Minutebook) -> None:
     if compaction is not None:
         book.undo_compaction(compaction)
     book.curate()
+    with session.run("wished") as run:
+        run.append({"role": "user", "content": "Remember that releases are cut on Thursdays."})
+    book.curate()
     other = session.fork(id="sample-fork")
     with other.run("third") as run:
         # The forms differ in how a message says the same: an Anthropic block form, and text in another script.

@@ -33,7 +33,7 @@ for _place in (HERE, HERE.parent / "support", HERE.parents[1] / ".package"):
 
 from large_logs import Row, grow, template  # noqa: E402
 from servers import a_server  # noqa: E402
-from sqlalchemy import Column, Float, Integer, NullPool, Table, create_engine, make_url, select  # noqa: E402
+from sqlalchemy import Column, Float, Integer, LargeBinary, NullPool, Table, create_engine, make_url, select  # noqa: E402
 
 from minutebook.domain.errors import MinutebookError  # noqa: E402
 from minutebook.infrastructure.book.catalogue import BUILT_IN  # noqa: E402
@@ -85,6 +85,8 @@ def a_row(site: Site, chance: Chance, table: Table) -> Any:
 
 
 def other(column: Column[Any], value: Any) -> Any:
+    if isinstance(column.type, LargeBinary):
+        return bytes(value or b"") + b"\x01"
     return (value or 0) + 100_000 if isinstance(column.type, Integer | Float) else f"{value}-more"
 
 
@@ -113,7 +115,8 @@ def wrong_type(site: Site, chance: Chance, table: Table, row: Any) -> None:
         return
     column = chance.choice([column for column in table.columns if not column.primary_key])
     value = row._mapping[column.name]
-    new = b"\xff\x00" if isinstance(column.type, Integer | Float) else str(value).encode()
+    other_type = {Integer: b"\xff\x00", Float: b"\xff\x00", LargeBinary: "text"}
+    new = next((bad for kind, bad in other_type.items() if isinstance(column.type, kind)), str(value).encode())
     with closing(sqlite3.connect(site.file)) as connection, connection:
         keys = " AND ".join(f"{key.name} = ?" for key in table.primary_key.columns)
         arguments = [row._mapping[key.name] for key in table.primary_key.columns]

@@ -52,6 +52,7 @@ def drill(seed: int, place: Place) -> str:
 def _grow(book: Book, chance: random.Random, steps: int) -> None:
     book.play([(chance.randrange(30), chance.randrange(41), chance.randrange(41)) for _ in range(steps)])
     book.revise(chance.randrange(9), 1)
+    book.forget(f"what was said {steps} times")
 
 
 def _unreadable(log: Log, book: Book, kind: type[Projection], chance: random.Random) -> None:

@@ -81,7 +81,7 @@ def insert(root: Path, table: Table) -> None:
 
 
 def empty(root: Path, table: Table) -> None:
-    assert raw(root, table.delete()) > 0
+    assert raw(root, table.delete()) > 0 or table.name in ELSEWHERE, table.name
 
 
 def drop(root: Path, table: Table) -> None:

@@ -400,6 +400,17 @@ class Book:
         else:
             self.commit(number, entries, inputs)
 
+    # --- evidence
+
+    def forget(self, text: str) -> int:
+        """A person says what is not to be learnt again."""
+        stream = streams.learning_stream(self.workspace)
+        return self.append(
+            events.LearningBlocked(
+                envelope=self.envelope(stream), block=f"b{next(self._ids)}", payload=encode_payload({"text": text})
+            )
+        )
+
     # --- programs
 
     def play(self, program: Iterable[Step]) -> None:

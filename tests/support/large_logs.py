@@ -68,6 +68,10 @@ def _write(book: Minutebook) -> None:
             raise RuntimeError("the tests fail")
     except RuntimeError:
         pass
+    for said in ("Remember that releases are cut on Thursdays.", "Forget that releases are cut on Thursdays."):
+        with session.run() as run:
+            run.append({"role": "user", "content": said})
+        book.curate()
     done = [row["compaction"] for row in session.compactions() if row["status"] == "committed"]
     if done:
         book.undo_compaction(done[-1])
