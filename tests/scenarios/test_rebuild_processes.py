@@ -31,13 +31,13 @@ def rows() -> list[Row]:
 
 @pytest.fixture
 def large(place: Path, rows: list[Row]) -> Iterator[Minutebook]:
-    """An open book whose log is long, up to date."""
+    """An open book whose log is long; the projection that is rebuilt is up to date."""
     with Minutebook.open(place, settings=QUIET, automatic=False) as book:
         grow(book._runtime.log, rows, EVENTS)
-        book._runtime.projections.catch_up()
+        book._runtime.projections.catch_up("context")
         with book.session("mine").run() as run:
             run.append({"role": "user", "content": "What stands here stays here."})
-        book.projections.list()
+        book._runtime.projections.catch_up("context")
         yield book
 
 
