@@ -7,6 +7,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS ?= 2
 # Of the scenarios that run on both databases one in so many runs on PostgreSQL too.
 SHARE ?= 4
+# Where tests put their files: memory where it has 4 GB free, for there a sync costs nothing; ROOM=/tmp for the disk.
+ROOM ?= $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print "/dev/shm"}')
 comma := ,
 
 .DEFAULT_GOAL := help
@@ -35,11 +37,11 @@ demo: $(VENV)/core.stamp ## the whole path on a real session: import, context, m
 	@$(BIN)/python docs/demo/demo.py
 
 test: $(VENV)/dev.stamp ## the test suite, on SQLite and on a real PostgreSQL that it brings along
-	@MINUTEBOOK_TEST_SHARE=$(SHARE) $(BIN)/pytest -n $(JOBS) --dist worksteal
+	@$(if $(ROOM),TMPDIR=$(ROOM) )MINUTEBOOK_TEST_SHARE=$(SHARE) $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .PHONY: test-all
 test-all: $(VENV)/dev.stamp ## the same with every scenario on both databases, not one in SHARE on PostgreSQL
-	@$(BIN)/pytest -n $(JOBS) --dist worksteal
+	@$(if $(ROOM),TMPDIR=$(ROOM) )$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 check: $(VENV)/dev.stamp format-check lint types contracts docs-check test ## all that CI runs
 
