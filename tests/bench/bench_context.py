@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import orjson
 from bench_append import fill, message, timed
@@ -34,6 +35,7 @@ def run(quick: bool) -> Iterator[Table]:
             with session.run() as second:
                 second.append([message(number) for number in range(20)])
                 yield contexts(book, second, many, spent)
+                yield then_and_later(book, second, many)
             yield scans(book, root / ".tinyagent" / "minutebook.db")
 
 
@@ -49,6 +51,27 @@ def contexts(book: Minutebook, current: object, many: int, compaction: float) ->
         ("session.context(at=...), ten positions ago", past, past / now),
         ("the last 50 messages as of the middle", before, before / now),
         (f"one compaction of {many:,} messages, without a model", compaction * 1e3, compaction * 1e3 / now),
+    ]
+    return table
+
+
+def then_and_later(book: Minutebook, run: Any, many: int) -> Table:
+    """The same context at its time and as a past one, when the session has grown by half and was compacted again."""
+    session, position = book.session("s"), book.head
+    then = repeat(session.context)
+    shown = session.context(at=position).digest
+    for _ in range(2):
+        run.append([message(number) for number in range(many // 4)])
+        session.compact()
+    later = repeat(lambda: session.context(at=position))
+    assert session.context(at=position).digest == shown
+    table = Table(f"A context of the past, {many // 2:,} messages and two compactions later (p50)",
+                  ("what", "ms", "ratio to its time"))  # fmt: skip
+    now = repeat(session.context)
+    table.rows = [
+        ("session.context(), at its time", then, 1.0),
+        ("session.context(at=...), later", later, later / then),
+        ("session.context(), later", now, now / then),
     ]
     return table
 
