@@ -76,6 +76,7 @@ class _Reader:
 
     redact: Redact
     earlier: Earlier | None
+    root: str = ""
     claims: list[Claim] = field(default_factory=list)
     files: dict[tuple[str, Action], FileSeen] = field(default_factory=dict)
     calls: dict[str, tuple[ToolCall, str]] = field(default_factory=dict)
@@ -97,13 +98,16 @@ def read_run(
     before: Message | None = None,
     earlier: Earlier | None = None,
     extractor: str = EXTRACTOR,
+    root: str = "",
 ) -> Packet:
     """The packet of a run that succeeded; pure, and the same for the same messages.
+
+    ``root`` is the folder of the workspace: files in it are named from there, so the same wherever it stands.
 
     ``before`` is what the model said last before the run: the user may accept it in their first words.
     ``earlier`` gives what the session had heard before; without it only this run is looked at.
     """
-    reader = _Reader(redact, earlier)
+    reader = _Reader(redact, earlier, root.rstrip("/"))
     if before is not None and before.role == "assistant":
         _take_model(reader, before, _clean(reader, before.text))
         reader.claims.clear()
@@ -302,8 +306,13 @@ def _path_of(reader: _Reader, call: ToolCall) -> str | None:
     for key in _PATH_KEYS:
         value = arguments.get(key)
         if isinstance(value, str) and 0 < len(value.strip()) <= PATH_CHARS_MAX and "\n" not in value:
-            return scrub(value.strip(), reader.redact)[0]
+            return scrub(_from_root(value.strip(), reader.root), reader.redact)[0]
     return None
+
+
+def _from_root(path: str, root: str) -> str:
+    inside = root and path.startswith(f"{root}/") and path[len(root) :].lstrip("/")
+    return inside or path
 
 
 def _arguments(call: ToolCall) -> dict[str, object]:

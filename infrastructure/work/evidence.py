@@ -181,6 +181,7 @@ class Collecting:
             redact=runtime.redact,
             before=self._before(run),
             earlier=lambda: self._earlier(run),
+            root=str(self._root),
         )
         usage = Usage()
         if self._extracting is not None and messages:

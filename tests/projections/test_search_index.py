@@ -216,16 +216,16 @@ def test_what_was_erased_is_not_found_and_a_rebuild_keeps_no_word_of_it(
     url = request.getfixturevalue("postgres_url") if where == "postgres" else None
     with Minutebook.open(tmp_path / "a", database=url, automatic=False) as book:
         session = book.session("s")
-        position = session.append({"role": "user", "content": "The canary is zyzzyva-4711."}, id="gone")
+        position = session.append({"role": "user", "content": "The canary is zyzzyva-kwyjibo."}, id="gone")
         session.append([{"role": "user", "content": f"Filler {number} zyzzyvas."} for number in range(600)])
-        assert book.search("zyzzyva-4711")[0].position == position
+        assert book.search("zyzzyva-kwyjibo")[0].position == position
         book._runtime.log.erase([position], session.append({"role": "user", "content": "by this"}))
-        assert position not in {hit.position for hit in book.search("zyzzyva-4711 canary", limit=1_000)}
+        assert position not in {hit.position for hit in book.search("zyzzyva-kwyjibo canary", limit=1_000)}
         book.projections.rebuild("search_index")
         assert book.search("canary") == []
         assert {hit.position for hit in book.search("filler", limit=1_000)} == set(range(position + 1, position + 601))
         view = book._runtime.projections._known("search_index")
         with book._runtime.log.database.reading() as connection:
             held = [str(row) for table in view.tables for row in connection.execute(select(table))]
-        assert not [row for row in held if "canary" in row or "4711" in row]
+        assert not [row for row in held if "canary" in row or "kwyjibo" in row]
         assert book._runtime.projections.verify("search_index").ok

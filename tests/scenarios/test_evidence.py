@@ -178,10 +178,27 @@ def test_files_are_hashed_where_they_are_inside_the_workspace(place: Path, book:
     book.evidence.collect()
     files = [book.evidence.show(row.evidence)["files"][0] for row in reversed(book.evidence.list())]
     assert files[0]["digest"] == files[1]["digest"] is not None
+    assert files[1]["path"] == "app.ini", "a file of the workspace is named from there, wherever it stands"
     assert files[0]["snapshot"] == "[app]\nport = 8080\n"
     assert [bool(file["digest"]) for file in files] == [True, True, False, False, False, True, False]
     assert files[5]["snapshot"] is None, "what holds a secret is hashed and not kept"
     assert {file["why"] for file in files[2:5]} == {"not a plain file that may be read", "outside the workspace"}
+
+
+def test_a_workspace_whose_folder_looks_like_a_key_hides_none_of_its_files(place: Path) -> None:
+    root = place / "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    root.mkdir()
+    (root / "app.ini").write_text("[app]\nport = 8080\n")
+    with Minutebook.open(root, automatic=False) as book:
+        say(
+            book, "Remember that the file was looked at.",
+            *looked("read_file", {"path": str(root / "app.ini")}, "[app]\nport = 8080"),
+            answer("Confirmed: the app listens on port 8080."), run="r",
+        )  # fmt: skip
+        book.evidence.collect()
+        (file,) = book.evidence.show(book.evidence.list()[0].evidence)["files"]
+    assert (file["path"], file["why"]) == ("app.ini", None)
+    assert file["digest"]
 
 
 # --- promotion

@@ -12,7 +12,7 @@ from ...settings import PREFIX, Settings
 from ...store.place import REMOTE, file_system, mounts
 from .kinds import Finding, finding
 
-OTHERS = frozenset({"DATABASE", "WORKSPACE", "DEBUG", "FAILPOINT", "TEST_POSTGRES", "SHARED"})
+OTHERS = frozenset({"DATABASE", "WORKSPACE", "DEBUG", "FAILPOINT", "TEST_POSTGRES", "TEST_SHARE", "SHARED"})
 """Variables that are no settings."""
 
 _FIXED = {(3, 44): 6, (3, 50): 7}
