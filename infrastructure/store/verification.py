@@ -1,8 +1,8 @@
 """Is the log what was appended? Every link, digest and row is computed again and compared (E1).
 
 What this can see: a changed, missing, added or moved row, a payload that is not the one that was recorded or that no
-event erased, a head that does not fit, damaged pages, guards that were taken away. What it cannot: a tail that was cut off together
-with a head rewritten to fit; keep ``head`` and ``chain`` of a report outside to notice that.
+event erased, a head that does not fit, damaged pages, guards that were taken away. What it cannot: a tail that was cut
+off together with a head rewritten to fit; keep ``head`` and ``chain`` of a report outside to notice that.
 """
 
 from __future__ import annotations
@@ -34,8 +34,6 @@ from .rows import POSTGRES_COLUMNS, foreign_digest
 # SQLite's own types matter: a text that became a blob has the same bytes and is damage all the same.
 _RAW = POSTGRES_COLUMNS
 _PROBES = 4
-ERASING = (PayloadsErased.TOPIC, RelearningAllowed.TOPIC)
-"""Events that erase: the one what its ``spans`` hold, the other the block that it was caused by."""
 LOOK = 500
 """Rows that are looked at closely where one is not evidently right, before the short cut is tried again."""
 
@@ -286,7 +284,7 @@ class Tombstones:
 
 
 def _said_erased(topic: str, schema: int | None, cause: int | None, facts: str | bytes) -> list[tuple[int, int]]:
-    """The spans that an event erased, the last one first."""
+    """The spans that an event erased, the last one first: its own, or the block that it lifted."""
     if topic == RelearningAllowed.TOPIC and cause is not None:
         return [(cause, cause)]
     if topic != PayloadsErased.TOPIC or schema is None:
@@ -306,10 +304,9 @@ def _compare_erased(connection: Connection, erased: dict[int, int], head: int) -
     tombstones = Tombstones(head)
     for position, by_position in erased.items():
         tombstones.name(position, by_position)
-    topics = ", ".join(f"'{topic}'" for topic in ERASING)
     for row in connection.exec_driver_sql(
-        "SELECT position, topic, schema, causation, facts FROM events "
-        f"WHERE position IN (SELECT by_position FROM erased) AND topic IN ({topics})"
+        "SELECT position, topic, schema, causation, facts FROM events WHERE topic IN "
+        "('PayloadsErased', 'RelearningAllowed') AND position IN (SELECT by_position FROM erased)"
     ):
         tombstones.meet(*row)
     tombstones.end()
