@@ -14,6 +14,7 @@ import json
 import os
 import re
 import sys
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -36,6 +37,8 @@ COLUMNS: dict[str, tuple[type, ...]] = {
 FOREIGN = frozenset({"schema", "workspace", "session", "run", "actor", "trust", "causation", "time", "payload", "salt",
                      "body_digest", "erased_by"})  # fmt: skip
 """Null in an event that another application of the ``eventsourcing`` library wrote: it has no envelope."""
+ERASED, ALLOWED = "PayloadsErased", "RelearningAllowed"
+"""Events that erase: the one what the spans in its facts hold, the other the event that it was caused by."""
 
 
 class Lines(Protocol):
@@ -99,6 +102,8 @@ class Walk:
         self.chain = GENESIS
         self._wanted = GENESIS
         self._anchor = anchor
+        self._erased_by: dict[int, array[int]] = {}
+        """What an event that is still to come is said to have erased: first, last, first, last."""
 
     def begin(self, header: dict[str, Any]) -> None:
         """Takes the first line."""
@@ -129,6 +134,7 @@ class Walk:
         if link != _hex(event["chain"], 32, f"event {position} has no chain of 64 digits"):
             raise Misfit("broken_chain", f"event {position} is not what was appended: its link does not fit")
         self._check_payload(event)
+        self._check_erasure(event)
         self.position, self.chain = position, link
         if self._anchor is not None and self._anchor[0] == position:
             self._check_anchor(self._anchor[1])
@@ -164,11 +170,49 @@ class Walk:
                 raise Misfit("bad_erasure", f"event {position} is erased by {by}, and the log has 1 to {self.head}")
             if not payload is salt is None:
                 raise Misfit("bad_erasure", f"event {position} is named as erased, but its payload or salt is there")
+            if by <= position:
+                raise _not_erased(position, by)
+            spans = self._erased_by.setdefault(by, array("q"))
+            if spans and spans[-1] == position - 1:
+                spans[-1] = position
+            else:
+                spans.extend((position, position))
             self.erased += 1
         elif payload is None or salt is None:
             raise Misfit("altered_payload", f"the payload of event {position} or its salt is gone, by no erasure")
         elif sha256(_hex(salt, None, f"event {position} has a salt that is not hex") + _utf8(payload)).digest() != body:
             raise Misfit("altered_payload", f"the payload of event {position} is not what was appended")
+
+    def _check_erasure(self, event: dict[str, Any]) -> None:
+        """Did this event erase what names it? Whatever is named stands before the head, so none is left at the end."""
+        named = self._erased_by.pop(event["position"], None)
+        if named is None:
+            return
+        spans, reach = _said_erased(event), 0
+        for first, last in zip(named[::2], named[1::2], strict=True):
+            for position in range(first, last + 1):
+                while spans and spans[-1][0] <= position:
+                    reach = max(reach, spans.pop()[1])
+                if position > reach:
+                    raise _not_erased(position, event["position"])
+
+
+def _said_erased(event: dict[str, Any]) -> list[tuple[int, int]]:
+    """The spans that an event erased, the last one first."""
+    topic, cause = event["topic"], event["causation"]
+    if topic == ALLOWED and cause is not None:
+        return [(cause, cause)]
+    if topic != ERASED or event["schema"] is None:
+        return []
+    try:
+        spans = [(first, last) for first, last in json.loads(event["facts"])["spans"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return []
+    return sorted(spans, reverse=True) if all(type(each) is int for span in spans for each in span) else []
+
+
+def _not_erased(position: int, by: int) -> Misfit:
+    return Misfit("bad_erasure", f"event {position} is named as erased by event {by}, which did not erase it")
 
 
 # --- the digest -----------------------------------------------------------------------------------------

@@ -24,27 +24,11 @@ _HURRY_MS = 200
 """How long a try waits for readers that nobody asked to wait for."""
 
 
-def erase_payloads(database: Database, writer: Connection, positions: Sequence[int], by_position: int) -> None:
-    """Names the positions in ``erased`` and sets payload and salt to NULL, in one transaction.
-
-    Raises StoreError ``unknown_position`` when one of them is not in the log; then nothing is erased.
-    """
-    connection: Any = writer.connection.driver_connection
-    cursor = connection.cursor()
-    cursor.execute("BEGIN IMMEDIATE" if database.sqlite else "BEGIN")
-    try:
-        erase_in(database, writer, positions, by_position)
-        cursor.execute("COMMIT")
-    except BaseException:
-        if not database.sqlite or connection.in_transaction:
-            cursor.execute("ROLLBACK")
-        raise
-    finally:
-        cursor.close()
-
-
 def erase_in(database: Database, writer: Connection, positions: Sequence[int], by_position: int) -> None:
-    """The same within the transaction that ``writer`` has open: for ``Log.append(within=...)``."""
+    """Names the positions in ``erased`` and sets payload and salt to NULL, in the transaction that ``writer`` has open.
+
+    Raises StoreError ``unknown_position`` when one of them is not in the log.
+    """
     connection: Any = writer.connection.driver_connection
     cursor = connection.cursor()
 

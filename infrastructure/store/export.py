@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from ...domain.errors import StoreError
 from .faults import guard
 from .log import Head, Log
-from .verification import Fault, Walk, erased_rows, head_row, raw_rows
+from .verification import Fault, Tombstones, Walk, erased_rows, head_row, raw_rows
 
 FORMAT, VERSION = "minutebook-log", 1
 BEGINNING = b'{"format":"minutebook-log"'
@@ -50,10 +50,14 @@ def exported(log: Log, only: str | None = None) -> Generator[bytes, None, Head]:
 def _lines(connection: Connection, walk: Walk, only: str | None) -> Generator[bytes, None, Head]:
     head = Head(*head_row(connection))
     walk.erased = erased_rows(connection)
+    tombstones = Tombstones(head.position)
+    for position, by_position in walk.erased.items():
+        tombstones.name(position, by_position)
     yield header(head)
     with closing(_rows(connection, walk)) as rows:
         for row in rows:
             walk.take(row)
+            tombstones.meet(row[0], row[3], row[4], row[10], row[12])
             if only is not None and row[5] not in (only, "", None):
                 raise StoreError(
                     f"event {row[0]} is of another workspace, {row[5]!r}: the log of a shared database has one chain "

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from ...domain.errors import InputError, StoreError
 from .export import FORMAT, VERSION
 from .log import Head, Log
-from .verification import Fault, Walk, check_streams
+from .verification import Fault, Tombstones, Walk, check_streams
 
 LINE_BYTES_MAX = 1 << 30
 """More than the largest event can take: a line without an end is refused before it fills the memory."""
@@ -156,6 +156,7 @@ class _Reading:
         except (TypeError, ValueError) as error:
             raise self._damaged("the first line has no chain of 64 digits") from error
         self._head = head
+        self._tombstones = Tombstones(head)
         return wanted
 
     def pages(self) -> Iterator[list[tuple[Any, ...]]]:
@@ -195,13 +196,14 @@ class _Reading:
         position = row[0]
         if position > self._head:
             raise self._damaged(f"event {position} stands after the head, which the first line says is {self._head}")
-        if erased_by is not None:
-            if not 0 < erased_by <= self._head:
-                raise self._damaged(f"event {position} is erased by {erased_by}, and the log has 1 to {self._head}")
-            self._walk.erased = {position: erased_by}
-            self.erased.append((position, erased_by))
         try:
+            if erased_by is not None:
+                self._tombstones.name(position, erased_by)
+                self._walk.erased = {position: erased_by}
+                self.erased.append((position, erased_by))
             self._walk.take(row)
+            # Whoever is named stands before the head: none can be left waiting at the end.
+            self._tombstones.meet(position, row[3], row[4], row[10], row[12])
         except Fault as fault:
             raise self._damaged(fault.detail) from fault
         except UnicodeEncodeError as error:

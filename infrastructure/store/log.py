@@ -16,7 +16,7 @@ from ...domain.chain import next_chain
 from ...domain.events import Event, LoggedEvent
 from ...projections.prepared import raw
 from .database import Database
-from .erasure import erase_in, erase_payloads, in_the_way, scrub, wipe
+from .erasure import erase_in, in_the_way, scrub, wipe
 from .faults import guard
 from .mapper import MinutebookMapper, OrjsonTranscoder
 from .rows import (
@@ -141,17 +141,6 @@ class Log:
 
     # --- erasure
 
-    def erase(self, positions: Iterable[int], by_position: int) -> bool:
-        """Erases the payloads at ``positions``, named by the event at ``by_position`` (E8); the chain stays whole.
-
-        All or none, in one transaction; a payload that is gone already stays gone, so it can be repeated.
-        Returns whether the bytes have left the write-ahead log too (``scrub``): only then is a receipt true.
-        """
-        named = sorted(set(positions))
-        with self.database.writer() as writer:
-            erase_payloads(self.database, writer, named, by_position)
-        return self.scrub()
-
     def scrub(self) -> bool:
         """Truncates SQLite's write-ahead log, where erased bytes linger; false while a reader holds it: call again.
 
@@ -161,7 +150,11 @@ class Log:
             return scrub(self.database, writer)
 
     def erasing(self, positions: Iterable[int]) -> Within:
-        """For ``append(within=...)``: erases these payloads in the transaction of the event that says so (E8)."""
+        """For ``append(within=...)``: erases these payloads in the transaction of the event that says so (E8).
+
+        All or none; the chain stays whole, and what is gone already stays gone. The event must be one of those that
+        ``verify_log`` takes for an erasure. ``scrub`` then: only when that went through is a receipt true.
+        """
         named = sorted(set(positions))
 
         def within(connection: Connection, appended: list[int]) -> None:

@@ -1,12 +1,13 @@
 """Is the log what was appended? Every link, digest and row is computed again and compared (E1).
 
-What this can see: a changed, missing, added or moved row, a payload that is not the one that was recorded, a head
-that does not fit, damaged pages, guards that were taken away. What it cannot: a tail that was cut off together
-with a head rewritten to fit; keep ``head`` and ``chain`` of a report outside to notice that.
+What this can see: a changed, missing, added or moved row, a payload that is not the one that was recorded or that no
+event erased, a head that does not fit, damaged pages, guards that were taken away. What it cannot: a tail that was cut
+off together with a head rewritten to fit; keep ``head`` and ``chain`` of a report outside to notice that.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 import threading
@@ -20,6 +21,7 @@ from uuid import UUID
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
+from ...domain.catalogue import PayloadsErased, RelearningAllowed
 from ...domain.chain import GENESIS, columns_digest, next_chain
 from ...domain.errors import MinutebookError, StoreError
 from ...domain.events import TOPICS, parse
@@ -76,7 +78,7 @@ def verify_log(log: Log, *, deep: bool = True, guards: bool = True) -> LogReport
             walk.erased = erased_rows(connection)
             _walk(connection, walk)
             walk.compare(head, link)
-            _compare_erased(walk.erased, head)
+            _compare_erased(connection, walk.erased, head)
             check_streams(connection)
             pages.compare(connection)
             for fault in missing_guards(connection, log.database.sqlite) if guards else ():
@@ -249,10 +251,65 @@ def erased_rows(connection: Connection) -> dict[int, int]:
     return {position: by_position for position, by_position in rows}  # noqa: C416 - rows are no pairs to mypy
 
 
-def _compare_erased(erased: dict[int, int], head: int) -> None:
+class Tombstones:
+    """Payloads that are named as erased, each until the event comes by that is said to have erased it."""
+
+    def __init__(self, head: int) -> None:
+        self._head = head
+        self._waiting: dict[int, list[int]] = {}
+
+    def name(self, position: Any, by_position: Any) -> None:
+        """Raises Fault where no event can have done it."""
+        if not all(type(value) is int and 0 < value <= self._head for value in (position, by_position)):
+            raise Fault(None, f"an erasure names {position!r} by {by_position!r}, and the log ends at {self._head}")
+        if by_position <= position:
+            raise _not_erased(position, by_position)
+        self._waiting.setdefault(by_position, []).append(position)
+
+    def meet(self, at: int, topic: str, schema: int | None, cause: int | None, facts: str | bytes) -> None:
+        """The next event: did it erase what names it? Raises Fault."""
+        if at not in self._waiting:
+            return
+        spans, reach = _said_erased(topic, schema, cause, facts), 0
+        for position in sorted(self._waiting.pop(at)):
+            while spans and spans[-1][0] <= position:
+                reach = max(reach, spans.pop()[1])
+            if position > reach:
+                raise _not_erased(position, at)
+
+    def end(self) -> None:
+        """After the last event that can have erased anything. Raises Fault."""
+        for by_position, positions in sorted(self._waiting.items()):
+            raise _not_erased(min(positions), by_position)
+
+
+def _said_erased(topic: str, schema: int | None, cause: int | None, facts: str | bytes) -> list[tuple[int, int]]:
+    """The spans that an event erased, the last one first: its own, or the block that it lifted."""
+    if topic == RelearningAllowed.TOPIC and cause is not None:
+        return [(cause, cause)]
+    if topic != PayloadsErased.TOPIC or schema is None:
+        return []
+    try:
+        spans = [(first, last) for first, last in json.loads(facts)["spans"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return []
+    return sorted(spans, reverse=True) if all(type(each) is int for each in chained.from_iterable(spans)) else []
+
+
+def _not_erased(position: int, by_position: int) -> Fault:
+    return Fault(position, f"event {position} is named as erased by event {by_position}, which did not erase it")
+
+
+def _compare_erased(connection: Connection, erased: dict[int, int], head: int) -> None:
+    tombstones = Tombstones(head)
     for position, by_position in erased.items():
-        if not all(type(value) is int and 0 < value <= head for value in (position, by_position)):
-            raise Fault(None, f"an erasure names {position!r} by {by_position!r}, and the log ends at {head}")
+        tombstones.name(position, by_position)
+    for row in connection.exec_driver_sql(
+        "SELECT position, topic, schema, causation, facts FROM events WHERE topic IN "
+        "('PayloadsErased', 'RelearningAllowed') AND position IN (SELECT by_position FROM erased)"
+    ):
+        tombstones.meet(*row)
+    tombstones.end()
 
 
 def check_streams(connection: Connection) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 import pytest
+from erasing import erase
 from plugins import Fussy
 from sqlalchemy import Connection, func, select
 
@@ -149,7 +150,7 @@ def test_one_from_before_a_skip_is_passed_by(projections: Projections) -> None:
 
 def test_an_erasure_leaves_none(projections: Projections, log: Log) -> None:
     look(projections)
-    log.erase([5], HEAD)
+    erase(log, [5])
     assert kept(projections) == []
     _, replayed = look(projections)
     assert replayed == list(range(1, HEAD + 1))
@@ -166,7 +167,7 @@ def test_a_look_that_began_before_an_erasure_keeps_nothing_after_it(
     class Interrupted(Noting):
         def apply(self, events: Sequence[LoggedEvent], connection: Connection) -> None:
             if events[0].position == 11:
-                Log(elsewhere).erase([5], HEAD)
+                erase(Log(elsewhere), [5])
             super().apply(events, connection)
 
     reader = Projections(log, [Interrupted])

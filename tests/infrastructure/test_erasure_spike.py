@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from erasing import erase
 
 from minutebook.domain.catalogue import MessageRecorded
 from minutebook.domain.chain import GENESIS, body_digest, envelope_digest, next_chain
@@ -78,7 +79,7 @@ def log(database: Database) -> Log:
 def test_an_erased_payload_is_in_no_file_and_the_chain_still_holds(log: Log, tmp_path: Path, number: int) -> None:
     assert files_with(tmp_path, f"canary-{number:03d}") != []
 
-    truncated = log.erase([number], by_position=100)
+    truncated = erase(log, [number])
 
     assert truncated
     assert files_with(tmp_path, f"canary-{number:03d}") == []
@@ -95,7 +96,7 @@ def test_with_an_open_reader_the_write_ahead_log_keeps_the_bytes_and_erase_says_
 ) -> None:
     with database.reading() as reader:
         assert log.head(reader).position == 100
-        assert log.erase([42], by_position=100) is False
+        assert erase(log, [42]) is False
         assert files_with(tmp_path, "canary-042") != []
 
     assert log.scrub() is True
@@ -104,19 +105,20 @@ def test_with_an_open_reader_the_write_ahead_log_keeps_the_bytes_and_erase_says_
 
 
 def test_an_erasure_can_be_repeated_and_is_named_once(log: Log, database: Database) -> None:
-    assert log.erase([42, 43], by_position=99)
-    assert log.erase([42, 44], by_position=100)
+    assert erase(log, [42, 43])
+    assert erase(log, [42, 44])
     with database.reading() as reader:
         rows = reader.exec_driver_sql("SELECT position, by_position FROM erased ORDER BY position").all()
-    assert [tuple(row) for row in rows] == [(42, 99), (43, 99), (44, 100)]
+    assert [tuple(row) for row in rows] == [(42, 101), (43, 101), (44, 102)]
 
 
-@pytest.mark.parametrize(("positions", "by"), [([42, 101], 100), ([42], 101)])
-def test_an_erasure_that_names_no_event_erases_nothing(log: Log, positions: list[int], by: int) -> None:
+@pytest.mark.parametrize("positions", [[42, 102], [0, 42]])
+def test_an_erasure_that_names_no_event_erases_nothing(log: Log, positions: list[int]) -> None:
     with pytest.raises(StoreError) as refused:
-        log.erase(positions, by_position=by)
+        erase(log, positions)
     assert refused.value.code == "unknown_position"
     assert not log.at([42])[42].erased
+    assert log.head().position == 100
 
 
 _FIFTH = (
@@ -135,25 +137,25 @@ _FIFTH = (
         "UPDATE events SET actor = 'somebody' WHERE position = 5",
         "UPDATE OR REPLACE events SET position = 5 WHERE position = 42",
         "DELETE FROM events WHERE position = 42",
-        "DELETE FROM events WHERE position = 100",
+        "DELETE FROM events WHERE position = 101",
         "INSERT OR REPLACE INTO events SELECT * FROM events WHERE position = 5",
-        f"INSERT OR REPLACE INTO events SELECT 101, stream, {_FIFTH}",
-        f"INSERT INTO events SELECT 103, zeroblob(16), {_FIFTH}",
-        "UPDATE log_head SET last_id = 99",
-        "UPDATE log_head SET last_id = 101",
+        f"INSERT OR REPLACE INTO events SELECT 102, stream, {_FIFTH}",
+        f"INSERT INTO events SELECT 104, zeroblob(16), {_FIFTH}",
+        "UPDATE log_head SET last_id = 100",
+        "UPDATE log_head SET last_id = 102",
         "UPDATE log_head SET chain_hash = zeroblob(32)",
         "DELETE FROM log_head",
-        "INSERT OR REPLACE INTO log_head VALUES (1, 99, zeroblob(32))",
-        "INSERT INTO log_head VALUES (2, 99, zeroblob(32))",
+        "INSERT OR REPLACE INTO log_head VALUES (1, 100, zeroblob(32))",
+        "INSERT INTO log_head VALUES (2, 100, zeroblob(32))",
         "UPDATE erased SET by_position = 1",
         "DELETE FROM erased",
         "INSERT OR REPLACE INTO erased VALUES (42, 1)",
-        "INSERT INTO erased VALUES (101, 100)",
-        "INSERT INTO erased VALUES (5, 101)",
+        "INSERT INTO erased VALUES (102, 101)",
+        "INSERT INTO erased VALUES (5, 102)",
     ],
 )
 def test_after_an_erasure_every_other_change_is_still_refused(log: Log, tmp_path: Path, statement: str) -> None:
-    log.erase([42], by_position=100)
+    erase(log, [42])
     other = sqlite3.connect(tmp_path / "book.db", isolation_level=None)
     before = list(other.iterdump())
     with pytest.raises(sqlite3.IntegrityError, match="log_append_only"):

@@ -15,18 +15,18 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from erasing import erase
 from eventsourcing.persistence import StoredEvent
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from minutebook.domain.errors import InputError, MinutebookError, StoreError
 from minutebook.infrastructure.store.database import Database
-from minutebook.infrastructure.store.erasure import erase_payloads
 from minutebook.infrastructure.store.export import exported
 from minutebook.infrastructure.store.load import load
 from minutebook.infrastructure.store.log import Log
 from minutebook.infrastructure.store.verification import verify_log
-from minutebook.verify import Report, main, verify
+from minutebook.verify import Report, envelope_digest, main, verify
 
 ROOT = Path(__file__).resolve().parents[2]
 EVENTS, ERASED = 14, (3, 5)
@@ -39,10 +39,10 @@ def fill(log: Log, message: Make) -> None:
     """Messages plain and strange, two of them erased, and events of another application."""
     texts = ["hello", "grüße 你好 🙂", 'quotes " and \\ and \n', "x" * 3_000, "\u2028\u0000\x7f", "secret", "", "{}"]
     log.append([message(number, text) for number, text in enumerate(texts, 1)])
-    log.append([message(number, session=f"s{number}") for number in range(9, 13)])
+    log.append([message(number, session=f"s{number}") for number in range(9, 12)])
+    erase(log, ERASED)
     log.append_stored([StoredEvent(uuid4(), 1, "elsewhere:Thing", b'{"a":1}')])
     log.append_stored([StoredEvent(uuid4(), 0, "elsewhere:Packed", b"\x00\xff\x80")])
-    log.erase(ERASED, by_position=12)
 
 
 def whole(log: Log) -> bytes:
@@ -136,9 +136,7 @@ def test_what_is_appended_and_erased_meanwhile_belongs_to_the_next_export(databa
     lines = exported(log)
     first = [next(lines), next(lines)]
     # when another connection appends and erases
-    log.append([message(4)])
-    with database.writer() as writer:
-        erase_payloads(database, writer, [3], 4)
+    erase(Log(database), [3])
     # then the export is whole, and as the log was when it began
     data = b"".join([*first, *lines])
     assert verdict(data).ok, verdict(data)
@@ -217,13 +215,21 @@ def flipped(name: str, line: int) -> Damage:
 
 def forged(lines: list[bytes]) -> list[bytes]:
     """An event rewritten with its own link made anew: the next one gives it away."""
-    from minutebook.verify import envelope_digest
-
     before, event = json.loads(lines[6]), json.loads(lines[7])
     event["session"] = "another"
     link = sha256(bytes.fromhex(before["chain"]) + event["position"].to_bytes(8, "big") + envelope_digest(event))
     event["chain"] = link.hexdigest()
     return [*lines[:7], packed(event), *lines[8:]]
+
+
+def linked(lines: list[Value], first: int) -> bytes:
+    """A whole chain made anew from a line on."""
+    link = bytes.fromhex(lines[first - 1]["chain"])
+    for event in lines[first:]:
+        link = sha256(link + event["position"].to_bytes(8, "big") + envelope_digest(event)).digest()
+        event["chain"] = link.hex()
+    lines[0]["chain"] = link.hex()
+    return b"".join(map(packed, lines))
 
 
 DAMAGES: dict[str, tuple[Damage, str, int | None]] = {
@@ -278,6 +284,11 @@ DAMAGES: dict[str, tuple[Damage, str, int | None]] = {
     "an erasure forgotten": (change(4, erased_by=None), "altered_payload", 4),
     "an erasure by nobody": (change(4, erased_by=EVENTS + 1), "bad_erasure", 4),
     "an erasure before the log": (change(4, erased_by=0), "bad_erasure", 4),
+    "an erasure by the event itself": (change(4, erased_by=3), "bad_erasure", 4),
+    "an erasure by an event before it": (change(4, erased_by=2), "bad_erasure", 4),
+    "an erasure by a message": (change(4, erased_by=11), "bad_erasure", 12),
+    "an erasure by another application": (change(4, erased_by=13), "bad_erasure", 14),
+    "an erasure that its event does not name": (change(7, payload=None, salt=None, erased_by=12), "bad_erasure", 13),
     "facts of another application": (change(EVENTS, facts='{"a":2}'), "broken_chain", EVENTS),
     "bytes of another application": (change(EVENTS + 1, facts={"base64": "AAAA"}), "broken_chain", EVENTS + 1),
     "bytes that are no base64": (change(EVENTS + 1, facts={"base64": "?"}), "bad_line", EVENTS + 1),
@@ -324,7 +335,8 @@ def test_damage_is_named_by_its_line_and_nothing_is_imported(name: str, export: 
     assert whole(empty) == export
 
 
-@pytest.mark.parametrize("name", ["the last event is gone", "another payload", "an event stands twice"])
+@pytest.mark.parametrize("name", [*("the last event is gone", "another payload", "an event stands twice"),
+                                  *("an erasure by a message", "an erasure that its event does not name")])  # fmt: skip
 def test_a_damaged_export_leaves_nothing_on_postgres(name: str, export: bytes, postgres_url: str) -> None:
     database = Database(postgres_url)
     log = Log(database)
@@ -375,18 +387,11 @@ def test_verifier_and_import_agree_whatever_byte_is_changed(export: bytes, data:
 
 @pytest.mark.parametrize("other", [3, 6])
 def test_an_event_forged_with_all_links_after_it_is_seen_by_an_anchor_only(export: bytes, other: int) -> None:
-    from minutebook.verify import envelope_digest
-
     # given a whole chain made anew from an event that was changed
     lines = [json.loads(line) for line in export.splitlines()]
     noted = (EVENTS, bytes.fromhex(lines[0]["chain"]))
     lines[other]["actor"] = "nobody"
-    link = bytes.fromhex(lines[other - 1]["chain"])
-    for event in lines[other:]:
-        link = sha256(link + event["position"].to_bytes(8, "big") + envelope_digest(event)).digest()
-        event["chain"] = link.hex()
-    lines[0]["chain"] = link.hex()
-    data = b"".join(map(packed, lines))
+    data = linked(lines, other)
     # then the file alone is of one piece, and the head that was noted before is not
     assert verdict(data).ok
     assert verdict(data, noted).reason == "anchor_differs"
@@ -395,20 +400,49 @@ def test_an_event_forged_with_all_links_after_it_is_seen_by_an_anchor_only(expor
     assert verdict(export, (0, bytes(32))).ok
 
 
-def test_two_events_of_one_version_are_refused_though_the_chain_holds(export: bytes, empty: Log) -> None:
-    from minutebook.verify import envelope_digest
+@pytest.mark.parametrize(
+    ("spans", "holds"),
+    [
+        ("[[3,5]]", True),
+        ("[[5,5],[1,4],[2,2]]", True),
+        ("[[3,4],[5,9000000000000000000]]", True),
+        ("[]", False),
+        ("[[3,3]]", False),
+        ("[[4,5]]", False),
+        ("[[5,3]]", False),
+        ("[[-9,2],[4,4],[6,7]]", False),
+        ("[[3]]", False),
+        ('["35"]', False),
+        ('[["3","5"]]', False),
+        ("[[3,5.5]]", False),
+        ("[[3,NaN]]", False),
+        ("7", False),
+        ("[" * 100_000, False),
+    ],
+)
+def test_an_erasure_holds_for_what_its_spans_hold(export: bytes, empty: Log, spans: str, holds: bool) -> None:
+    # given a chain made anew over an erasure that names these spans
+    lines = [json.loads(line) for line in export.splitlines()]
+    assert lines[13 - 1]["topic"] == "PayloadsErased"
+    lines[13 - 1]["facts"] = f'{{"erasure":"x","spans":{spans},"entries":[],"kept":[]}}'
+    data = linked(lines, 13 - 1)
+    # then verifier and import both take it, or neither
+    report = verdict(data)
+    assert (report.ok, report.reason) == (holds, None if holds else "bad_erasure"), report.detail
+    refused = refusal(empty, data)
+    assert (refused is None) is holds
+    if refused is not None:
+        assert refused.details["line"] == report.line == 13
+        assert empty.head().position == 0
 
+
+def test_two_events_of_one_version_are_refused_though_the_chain_holds(export: bytes, empty: Log) -> None:
     # given a chain over events that no log can have taken in
     lines = [json.loads(line) for line in export.splitlines()]
     lines[2]["stream"] = lines[1]["stream"]
-    link = bytes.fromhex(lines[1]["chain"])
-    for event in lines[2:]:
-        link = sha256(link + event["position"].to_bytes(8, "big") + envelope_digest(event)).digest()
-        event["chain"] = link.hex()
-    lines[0]["chain"] = link.hex()
     # when it is imported, then the guards of the log refuse it
     with pytest.raises(InputError) as refused:
-        load(empty, io.BytesIO(b"".join(map(packed, lines))))
+        load(empty, io.BytesIO(linked(lines, 2)))
     assert refused.value.code == "export_damaged"
     assert empty.head().position == 0
 

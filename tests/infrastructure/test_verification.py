@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from erasing import erase
 
 from minutebook.domain.catalogue import MessageRecorded
-from minutebook.domain.errors import MinutebookError
+from minutebook.domain.errors import MinutebookError, StoreError
 from minutebook.infrastructure.store.database import Database
+from minutebook.infrastructure.store.export import exported
 from minutebook.infrastructure.store.log import Log
 from minutebook.infrastructure.store.verification import LogReport, verify_log
 
@@ -36,7 +38,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     database = Database(path)
     log = Log(database)
     when = datetime(2026, 1, 1, tzinfo=UTC)
-    for number in range(1, EVENTS + 1):
+    for number in range(1, EVENTS):
         log.append(
             [
                 MessageRecorded(
@@ -51,7 +53,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 )
             ]
         )
-    assert log.erase([ERASED], by_position=EVENTS)
+    assert erase(log, [ERASED])
     database.close()
     return path
 
@@ -239,6 +241,16 @@ def name_an_erasure_that_was_not(connection: sqlite3.Connection, _dice: random.R
     return 33
 
 
+def blank_and_name(by_position: int) -> Tamper:
+    """As an erasure leaves it, but no event of the log says so."""
+
+    def change(connection: sqlite3.Connection, dice: random.Random) -> int:
+        connection.execute("INSERT INTO erased VALUES (33, ?)", (by_position,))
+        return null_a_payload(connection, dice) or 0
+
+    return change
+
+
 def forget_an_erasure(connection: sqlite3.Connection, _dice: random.Random) -> int:
     connection.execute("DELETE FROM erased")
     return ERASED
@@ -280,6 +292,7 @@ def head_chain(connection: sqlite3.Connection, dice: random.Random) -> int:
     [
         *(delete(1), delete(40), delete(EVENTS)),
         *(swap, add, add_and_move_the_head, cut_the_tail, null_a_payload, name_an_erasure_that_was_not),
+        *(blank_and_name(EVENTS - 1), blank_and_name(EVENTS), blank_and_name(33), blank_and_name(ERASED)),
         *(forget_an_erasure, bring_an_erased_payload_back, text_to_blob, null_to_empty),
         *(head_back, head_on, head_chain),
     ],
@@ -342,10 +355,38 @@ def test_a_long_log_on_both_databases_passes(database: Database, message: Callab
     for start in range(0, 5_000, 500):
         log.append([message(number) for number in range(start, start + 500)])
     log.append([message(1, version=2), message(1, version=3)])
-    log.erase([7, 8], by_position=5_002)
+    erase(log, [7, 8])
     report = verify_log(log)
     assert report.ok, report.detail
-    assert (report.events, report.head, report.erased) == (5_002, 5_002, (7, 8))
+    assert (report.events, report.head, report.erased) == (5_003, 5_003, (7, 8))
+
+
+@pytest.mark.parametrize(
+    ("by_position", "which"), [(8, "a message"), (10, "an erasure of others"), (2, "one before it")]
+)
+def test_a_row_of_erased_that_no_event_bears_out_is_named(
+    database: Database, message: Callable[..., MessageRecorded], by_position: int, which: str
+) -> None:
+    # given a log with a true erasure
+    log = Log(database)
+    log.append([message(number) for number in range(1, 10)])
+    erase(log, [3, 4, 6])
+    assert verify_log(log).ok
+    # when somebody with the database takes out another payload, in a way that the guards let through
+    with database.writer() as writer:
+        raw: Any = writer.connection.driver_connection
+        raw.execute("BEGIN")
+        raw.execute(f"INSERT INTO erased VALUES (5, {by_position})")
+        raw.execute("UPDATE events SET payload = NULL, salt = NULL WHERE position = 5")
+        raw.execute("COMMIT")
+    # then the event that is named did not erase it
+    report = verify_log(log)
+    assert (report.ok, report.first_bad, report.events) == (False, 5, 10), which
+    assert report.detail == f"event 5 is named as erased by event {by_position}, which did not erase it"
+    # and nobody gets it as an export
+    with pytest.raises(StoreError) as refused:
+        b"".join(exported(log))
+    assert (refused.value.code, refused.value.details["position"]) == ("store_corrupt", 5)
 
 
 def test_a_gap_in_the_versions_of_a_stream_is_named(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from erasing import erase
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Table, select
@@ -219,7 +220,7 @@ def test_what_was_erased_is_not_found_and_a_rebuild_keeps_no_word_of_it(
         position = session.append({"role": "user", "content": "The canary is zyzzyva-kwyjibo."}, id="gone")
         session.append([{"role": "user", "content": f"Filler {number} zyzzyvas."} for number in range(600)])
         assert book.search("zyzzyva-kwyjibo")[0].position == position
-        book._runtime.log.erase([position], session.append({"role": "user", "content": "by this"}))
+        erase(book._runtime.log, [position])
         assert position not in {hit.position for hit in book.search("zyzzyva-kwyjibo canary", limit=1_000)}
         book.projections.rebuild("search_index")
         assert book.search("canary") == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from canaries import places
 
 from minutebook import Minutebook, MinutebookError, Settings, aio
 from minutebook.domain.relearning import Forgotten
+from minutebook.infrastructure.store.export import exported
+from minutebook.verify import verify
 
 QUIET = Settings(curation_automatic=False)
 TEXT = "The staging gate of zq7xk-house opens with code 4711."
@@ -61,6 +64,10 @@ def test_an_erased_fact_is_not_learned_again_until_a_person_lifts_it(place: Path
             book.erasures.allow(erasure)
         assert nothing.value.code == "nothing_blocked"
         assert book.verify()["ok"]
+        # what lifted the block stands for the erasure of its digests, in an export too
+        report = verify(io.BytesIO(b"".join(exported(book._runtime.log))))
+        assert report.ok, report.detail
+        assert report.erased > 1
 
 
 def test_a_person_may_write_it_back_by_hand_and_says_so(place: Path, entry: str) -> None:

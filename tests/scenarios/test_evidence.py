@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from erasing import erase
 from sqlalchemy import inspect, text
 from stores import outside
 
@@ -330,7 +331,7 @@ def test_evidence_that_was_erased_makes_no_memory(book: Minutebook, what: str) -
     evidence.promoting.promote()
     topic = EvidenceCollected.TOPIC if what == "packet" else "MessageRecorded"
     gone = next(event.position for event in book._runtime.log.read(topics=(topic,), run="r1"))
-    book._runtime.log.erase([gone], by_position=book.head)
+    erase(book._runtime.log, [gone])
     done = book.curate()
     assert done.status == "committed"
     assert [reason["check"] for reason in done.reasons] == ["evidence_gone"]
