@@ -14,6 +14,7 @@ from ...domain.checks import checking
 from ...domain.errors import MemoryFault, SessionError, StoreError
 from ..settings import Settings
 from ..store.database import Access, Database
+from ..store.failpoints import failpoint
 from ..store.log import Log
 from ..store.system import telling
 from ..work import conversation, exporting, importing, looking, plugging, searching, tracing, undoing, verifying
@@ -184,6 +185,7 @@ class Minutebook(Upkeep, Erasing, Sharing):
         except (MemoryFault, StoreError) as error:
             # A bad memory file or a busy lock is named by status; it never keeps a conversation from starting (S3).
             self._curating.last_error = f"{error.code}: {error.message}"
+        failpoint("start.recovered")
         try:
             plugging.settle(self._runtime)
             for session in looking.sessions_with_open_run(self._runtime):
@@ -193,6 +195,7 @@ class Minutebook(Upkeep, Erasing, Sharing):
             self._curating.last_error = f"{error.code}: {error.message}"
         self._erasures.start()
         self._curating.start()
+        failpoint("start.ready")
 
     def close(self) -> None:
         """Ends this runtime: open runs are interrupted, a curation under way is waited for, a while (D6)."""

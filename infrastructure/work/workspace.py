@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
+import secrets
 import stat
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
@@ -23,6 +25,8 @@ FOLDER = ".tinyagent"
 LOCK = "minutebook.lock"
 DATABASE = "minutebook.db"
 ID = "workspace-id"
+IGNORE = ".gitignore"
+_LEFT = re.compile(r"\.(gitignore|workspace-id)\.[0-9a-f]{16}\.tmp|\.w-[0-9a-f]+\.tmp")
 _IGNORE = f"""\
 # Written once by minutebook: log, lock and id are not for version control; MEMORY.md may be.
 {DATABASE}
@@ -92,19 +96,17 @@ class Workspace:
     def prepare(self) -> None:
         """Makes ``.tinyagent`` (0700) and, once, the ignore file in it. Raises MemoryFault."""
         with self._opened(FOLDER, create=True) as folder:
+            failpoint("start.folder")
             try:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-                descriptor = os.open(".gitignore", flags, 0o600, dir_fd=folder)
-            except FileExistsError:
-                return  # a person may have written their own
+                if not _there(folder, IGNORE):  # a person may have written their own
+                    _appear(folder, IGNORE, _IGNORE, lambda: failpoint("start.ignore"))
+                # Whole files appear under their name at once; what is left under another comes of a kill.
+                for name in os.listdir(folder):
+                    if _LEFT.fullmatch(name):
+                        with suppress(FileNotFoundError):
+                            os.unlink(name, dir_fd=folder)
             except OSError as error:
-                raise fault(error, f"{FOLDER}/.gitignore cannot be made") from error
-            try:
-                os.write(descriptor, _IGNORE.encode())
-            except OSError as error:
-                raise fault(error, f"{FOLDER}/.gitignore cannot be written") from error
-            finally:
-                os.close(descriptor)
+                raise fault(error, f"{FOLDER}/{IGNORE} cannot be made") from error
 
     # --- its name in a database that several share
 
@@ -140,23 +142,8 @@ class Workspace:
 
     def _make_id(self, made: str) -> None:
         with self._opened(FOLDER, create=True) as folder:
-            temporary = f".{made}.tmp"
             try:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-                descriptor = os.open(temporary, flags, 0o600, dir_fd=folder)
-                try:
-                    os.write(descriptor, f"{made}\n".encode())
-                    os.fsync(descriptor)
-                finally:
-                    os.close(descriptor)
-                try:
-                    # Whole or not at all, and never over one that is there: two may begin at once.
-                    os.link(temporary, ID, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-                except FileExistsError:
-                    pass
-                finally:
-                    os.unlink(temporary, dir_fd=folder)
-                os.fsync(folder)
+                _appear(folder, ID, f"{made}\n", lambda: failpoint("start.id"))
             except OSError as error:
                 raise fault(error, f"{FOLDER}/{ID} cannot be made") from error
 
@@ -309,6 +296,36 @@ class Workspace:
                 f"the workspace {self.root} cannot be opened: {error.strerror}; name an existing folder",
                 code="bad_workspace",
             ) from error
+
+
+def _there(folder: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _appear(folder: int, name: str, text: str, written: Callable[[], None]) -> None:
+    """Makes a small file whole or not at all, and never over one that is there: two may begin at once."""
+    while not _there(folder, name):
+        temporary = f".{name.lstrip('.')}.{secrets.token_hex(8)}.tmp"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(temporary, flags, 0o600, dir_fd=folder)
+        try:
+            os.write(descriptor, text.encode())
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        written()
+        try:
+            # Another start may take ours for a leftover and remove it: then it is made again.
+            with suppress(FileExistsError, FileNotFoundError):
+                os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=folder)
+        os.fsync(folder)
 
 
 def _same_name(folder: int, name: str, descriptor: int) -> bool:
