@@ -1,0 +1,487 @@
+"""`make drill-kill`: SIGKILL at every failpoint; recovery, killed too, or raced by a second process; then a judge.
+
+Each row of ``MATRIX`` names a failpoint and what a child process does that passes it (``kill_workloads``). What the child
+was told stands in a file outside of the store. One kill is followed in one of three ways, in turn:
+
+    recovered   the next start recovers
+    twice       that start is killed as well, at a step that it passes; the next one recovers
+    raced       two starts and an agent come at once
+
+Then ``judge`` looks at database and file with plain drivers (I1 to I7), a second start must change nothing (I8), every
+context is asked for again (I9), and the same is done once more without a kill: the store goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+for _place in (HERE, HERE.parent / "support", HERE.parents[1] / ".package"):
+    if str(_place) not in sys.path:
+        sys.path.insert(0, str(_place))
+
+import results  # noqa: E402
+from judge import FILE, Store, changed, owner_of, read, violations  # noqa: E402
+
+KILLED = -signal.SIGKILL
+WAYS = ("recovered", "twice", "raced")
+ON = ("sqlite", "postgres")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is killed: ``part`` in a store that ``base`` made; ``settle`` is what the next process does."""
+
+    base: str
+    part: str
+    settle: str = "start"
+    replaces_log: bool = False
+
+
+WORKLOADS: dict[str, Workload] = {
+    "first day": Workload("nothing", "talk"),
+    "talk": Workload("use", "talk"),
+    "after a death": Workload("die_in_a_run", "talk"),
+    "compact": Workload("lengthen", "compact"),
+    "sync": Workload("edit", "sync"),
+    "sync, mended": Workload("edit_badly", "sync"),
+    "restore a revision": Workload("edit", "restore"),
+    "import notes": Workload("edit_notes", "notes"),
+    "forget": Workload("use", "forget"),
+    "evidence": Workload("tell", "curate"),
+    "recover a written one": Workload("die at file.fsync_folder", "start"),
+    "recover an unwritten one": Workload("die at file.read_base", "start"),
+    "recover a displaced one": Workload("die_displaced", "start"),
+    "rebuild": Workload("lengthen", "rebuild"),
+    "work": Workload("lengthen", "work"),
+    "erase": Workload("plant", "erase"),
+    "upgrade": Workload("old_store", "upgrade", settle="upgrade"),
+    "back up": Workload("use", "backup"),
+    "restore a backup": Workload("save_and_go_on", "bring_back", replaces_log=True),
+    "replace a broken file": Workload("break_file", "bring_back", settle="bring_back", replaces_log=True),
+}
+
+_FILE = ("open_temp", "write_temp", "write_rest", "keep_owner", "keep_mode", "fsync_temp", "read_base", "set_aside",
+         "replace", "exchange", "look_back", "fsync_folder", "check_folder", "unlink")  # fmt: skip
+
+
+def _rows(workload: str, group: str, *names: str) -> dict[str, str]:
+    return {f"{group}.{name}": workload for name in names}
+
+
+MATRIX: dict[str, str] = {
+    **_rows("first day", "start", "folder", "ignore", "id", "placed", "creating", "created"),
+    **_rows("talk", "start", "recovered", "ready"),
+    **_rows("talk", "append", "begin", "begun", "inserted", "commit", "committed"),
+    **_rows("talk", "context", "built", "freezing", "frozen", "shown"),
+    **_rows("talk", "candidate", "received", "stored", "ending", "ended", "deciding", "decided"),
+    **_rows("talk", "project", "begun", "moved", "applied", "committed"),
+    **_rows("talk", "curate", "leased", "answered", "decided"),
+    **_rows("talk", "publish", "locked", "base_read", "preparing", "prepared", "commit", "committing", "committed",
+            "cleaned"),
+    **_rows("talk", "file", *_FILE),
+    **_rows("talk", "lock", "wait"),
+    **_rows("after a death", "run", "interrupting", "interrupted"),
+    **_rows("compact", "compact", "selected", "requested", "received", "validated", "committing", "committed",
+            "reducing", "reduced", "changing", "changed"),
+    **_rows("sync", "sync", "read", "validated", "read_again", "committing", "committed"),
+    **_rows("restore a revision", "restore", "chosen", "displaced"),
+    **_rows("import notes", "import", "read", "displaced"),
+    **_rows("forget", "forget", "decided"),
+    **_rows("evidence", "evidence", "read", "promoting"),
+    **_rows("recover a written one", "recover", "locked", "decided", "redone", "committed", "cleaned"),
+    **_rows("recover an unwritten one", "recover", "abandoned"),
+    **_rows("recover a displaced one", "recover", "displaced"),
+    **_rows("rebuild", "rebuild", "begun", "step", "swapping", "swapped"),
+    **_rows("work", "work", "kept", "leased"),
+    **_rows("erase", "erase", "planned", "requested", "published", "erasing", "erased", "undone", "projected", "vacuum",
+            "truncate", "wiped", "completed"),
+    **_rows("upgrade", "upgrade", "locked", "backed_up", "migrating", "committing", "committed"),
+    **_rows("back up", "backup", "copying", "copied", "appearing", "appeared"),
+    **_rows("restore a backup", "restore", "proved", "keeping", "kept", "committed", "replaced", "file_kept",
+            "file_gone"),
+    **_rows("replace a broken file", "restore", "committing"),
+}  # fmt: skip
+"""Every failpoint and the workload that is killed there. ``--everywhere`` kills a workload at all that it passes."""
+
+ONLY_ON: dict[str, str] = {
+    "start.placed": "sqlite", "start.id": "postgres", "erase.truncate": "sqlite", "restore.keeping": "postgres",
+    "restore.kept": "sqlite",
+}  # fmt: skip
+"""Points that the other database does not have."""
+
+OTHERWISE: dict[tuple[str, str], str] = {("restore.committing", "postgres"): "restore a backup"}
+"""Points that another workload passes on one of the databases."""
+NOT_ON: dict[str, str] = {"replace a broken file": "postgres"}
+
+
+def workload_of(point: str, on: str) -> str | None:
+    """What is killed at a point on a database; None where that has no such point."""
+    name = OTHERWISE.get((point, on), MATRIX[point])
+    return None if ONLY_ON.get(point, on) != on or NOT_ON.get(name) == on else name
+
+
+class Server:
+    """The fork server, and the children that it makes."""
+
+    def __init__(self) -> None:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("MINUTEBOOK_")}
+        self._process = subprocess.Popen(
+            [sys.executable, str(HERE / "kill_workloads.py")],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
+        )  # fmt: skip
+
+    def say(self, **command: Any) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(command) + "\n")
+        self._process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return answer
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(timeout=60)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+
+@dataclass
+class Case:
+    """One store that is killed: a copy of a base, and what its children were told."""
+
+    server: Server
+    folder: Path
+    url: str | None
+
+    @property
+    def root(self) -> Path:
+        return self.folder / "w"
+
+    @property
+    def told(self) -> Path:
+        return self.folder / "told"
+
+    def begin(self, part: str, **more: Any) -> int:
+        pid: int = self.server.say(
+            part=part, root=str(self.root), aside=str(self.folder / "aside"), url=self.url, told=str(self.told), **more
+        )["pid"]
+        return pid
+
+    def end(self, pid: int) -> int:
+        status: int = self.server.say(wait=pid)["status"]
+        return status
+
+    def run(self, part: str, **more: Any) -> int:
+        return self.end(self.begin(part, **more))
+
+    def trace(self, part: str) -> list[str]:
+        """The points that a part passes, in order; it must go through."""
+        path = self.folder / "trace"
+        path.unlink(missing_ok=True)
+        status = self.run(part, trace=str(path))
+        assert status == 0, f"{part} does not go through: {self.last()}"
+        return path.read_text().split()
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.told.read_text().splitlines()] if self.told.exists() else []
+
+    def last(self) -> Any:
+        return (self.lines() or [None])[-1]
+
+    def acknowledged(self) -> list[dict[str, Any]]:
+        return [line for line in self.lines() if line["what"] not in ("shown", "probed", "refused", "failed")]
+
+    def read(self) -> Store:
+        return read(self.root, self.url)
+
+
+@dataclass
+class Result:
+    """What a run of the matrix came to."""
+
+    kills: dict[str, int] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    second_kills: int = 0
+    races: int = 0
+
+
+class Matrix:
+    """Kills, on one kind of database."""
+
+    def __init__(self, folder: Path, server: Server, on: str, admin: Any = None) -> None:
+        self._folder, self._server, self._on, self._admin = folder, server, on, admin
+        self._names = itertools.count(1)
+        self._bases: dict[str, Case] = {}
+        self._passed: dict[str, list[str]] = {}
+        self._recoveries: dict[tuple[str, str], list[str]] = {}
+        self.result = Result()
+
+    # --- stores
+
+    def _database(self, template: str | None = None) -> str | None:
+        if self._admin is None:
+            return None
+        name = f"kill_{os.getpid()}_{next(self._names)}"
+        with self._admin.connect() as connection:
+            connection.exec_driver_sql(f"CREATE DATABASE {name}" + (f" TEMPLATE {template}" if template else ""))
+        url: str = self._admin.url.set(database=name).render_as_string(hide_password=False)
+        return url
+
+    def _drop(self, url: str | None) -> None:
+        if url is not None:
+            with self._admin.connect() as connection:
+                connection.exec_driver_sql(f"DROP DATABASE {url.rpartition('/')[2].partition('?')[0]} WITH (FORCE)")
+
+    def _base(self, name: str) -> Case:
+        if name not in self._bases:
+            made = Case(self._server, self._folder / f"base-{len(self._bases)}", self._database())
+            made.root.mkdir(parents=True)
+            (made.folder / "aside").mkdir()
+            status = made.run(name)
+            assert status == (KILLED if name.startswith("die") else 0), f"{name}: {made.last()}"
+            self._bases[name] = made
+        return self._bases[name]
+
+    @contextmanager
+    def _case(self, base: str) -> Iterator[Case]:
+        """A store of its own, as ``base`` made it."""
+        made = self._base(base)
+        folder = self._folder / f"case-{next(self._names)}"
+        shutil.copytree(made.folder, folder)
+        url = None if made.url is None else self._database(made.url.rpartition("/")[2].partition("?")[0])
+        try:
+            yield Case(self._server, folder, url)
+        finally:
+            shutil.rmtree(folder)
+            self._drop(url)
+
+    def passed(self, name: str) -> list[str]:
+        """The points that a workload passes from its base on, in order."""
+        if name not in self._passed:
+            with self._case(WORKLOADS[name].base) as case:
+                self._passed[name] = case.trace(WORKLOADS[name].part)
+        return self._passed[name]
+
+    # --- one kill
+
+    def kill(self, point: str, way: str, seed: str, name: str | None = None) -> list[str]:
+        """Kills at a point and follows it in a way. Returns what does not hold, each with how to see it again."""
+        name = name or workload_of(point, self._on)
+        assert name is not None
+        chance = random.Random(seed)
+        count = self.passed(name).count(point)
+        if not count:
+            return [f"{point}: the workload {name!r} does not pass it on {self._on}"]
+        number = chance.randrange(count) + 1
+        with self._case(WORKLOADS[name].base) as case:
+            try:
+                found = self._killed(case, WORKLOADS[name], name, f"{point}=kill:{number}", way, chance)
+            except (AssertionError, OSError, sqlite3.Error) as error:
+                found = [f"{type(error).__name__}: {error}"]
+        self.result.kills[point] = self.result.kills.get(point, 0) + 1
+        return [f"{name} on {self._on}, {point}:{number}, {way}, seed {seed}: {line}" for line in found]
+
+    def _killed(
+        self, case: Case, workload: Workload, name: str, spec: str, way: str, chance: random.Random
+    ) -> list[str]:
+        facts = owner_of(case.root / FILE) if (case.root / FILE).exists() else None
+        status = case.run(workload.part, failpoint=spec)
+        if status != KILLED:
+            return [f"it was not killed: status {status}, {case.last()}"]
+        before = self._before(case, workload)
+        found = self._recovered(case, workload, name, spec, way, chance)
+        found += self._judged(case, before, facts)
+        first = case.read()
+        if (status := case.run("start")) != 0:
+            found.append(f"a second start failed with {status}: {case.last()}")
+        found += changed(first, case.read())
+        # What was asked for is asked for again: now it is done, and nothing twice.
+        if (status := case.run(workload.part)) != 0 and not self._done_before(case):
+            found.append(f"the same again failed with {status}: {case.last()}")
+        return found + self._judged(case, before, facts)
+
+    def _before(self, case: Case, workload: Workload) -> Store | None:
+        """The store as the kill left it, where its history is to stay."""
+        return None if workload.replaces_log else case.read()
+
+    def _recovered(
+        self, case: Case, workload: Workload, name: str, spec: str, way: str, chance: random.Random
+    ) -> list[str]:
+        settle, known = workload.settle, (name, spec)
+        if way == "raced":
+            self.result.races += 1
+            others = [case.begin(settle), case.begin(settle)]
+            ends = [case.end(pid) for pid in others]
+            return [f"one that came at once ended with {end}: {case.last()}" for end in ends if end]
+        if way == "twice":
+            # Where it is not known what this recovery passes, one that is watched on a copy tells.
+            points = self._recoveries.get(known) or self._watched(case, settle)
+            self._recoveries[known] = points
+            if points:
+                place = chance.randrange(len(points))
+                again = f"{points[place]}=kill:{points[: place + 1].count(points[place])}"
+                status = case.run(settle, failpoint=again)
+                self.result.second_kills += status == KILLED
+                if status not in (0, KILLED):
+                    return [f"the recovery that was to be killed at {again} ended with {status}: {case.last()}"]
+        status = case.run(settle)
+        found = [] if status == 0 else [f"the recovery ended with {status}: {case.last()}"]
+        if settle != "start" and (status := case.run("start")) != 0:
+            found.append(f"the start after it ended with {status}: {case.last()}")
+        return found
+
+    def _watched(self, case: Case, settle: str) -> list[str]:
+        copy = self._folder / f"copy-{next(self._names)}"
+        shutil.copytree(case.folder, copy)
+        # Nobody else is in it: the killed child is gone, and its connection with it.
+        url = None if case.url is None else self._copied(case.url)
+        try:
+            return Case(self._server, copy, url).trace(settle)
+        finally:
+            shutil.rmtree(copy)
+            self._drop(url)
+
+    def _copied(self, url: str) -> str | None:
+        name = url.rpartition("/")[2].partition("?")[0]
+        deadline = time.monotonic() + 60
+        while True:
+            with self._admin.connect() as connection:
+                others = connection.exec_driver_sql(
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = %s", (name,)
+                ).scalar_one()
+            if not others:
+                return self._database(name)
+            assert time.monotonic() < deadline, f"{others} connections stay in {name}"
+            time.sleep(0.01)
+
+    def _judged(self, case: Case, before: Store | None, facts: tuple[int, int, int] | None) -> list[str]:
+        shown = [line for line in case.lines() if line["what"] == "shown"]
+        status = case.run("probe", shown=shown)
+        probed = case.last()
+        if status != 0:
+            return [f"the book cannot be looked at: {probed}"]
+        found = violations(
+            case.read(), case.acknowledged(), before=before, flag=probed["state"], file_facts=facts, root=case.root
+        )
+        for line, digest in zip(shown, probed["shown"], strict=True):
+            if line["digest"] != digest:
+                found.append(f"I9: what {line['session']} was shown at {line['position']} is another text now")
+        return found + [f"I4: {check['name']}: {check['detail']}" for check in probed["wrong"]]
+
+    def _done_before(self, case: Case) -> bool:
+        """The part says by a refusal that there is nothing left to do."""
+        last = case.last()
+        return bool(last and last["what"] == "refused" and last["code"] in DONE)
+
+    def close(self) -> None:
+        for made in self._bases.values():
+            self._drop(made.url)
+
+
+DONE = {"memory_unchanged", "already_erased", "target_unknown", "not_a_backup_needed"}
+"""What a person is told who asks again for what is done."""
+
+
+@contextmanager
+def matrix(on: str) -> Iterator[Matrix]:
+    """A matrix on a database, with its fork server, in a folder that is gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="minutebook-kill-"))
+    server = Server()
+    try:
+        if on == "sqlite":
+            yield Matrix(folder, server, on)
+            return
+        from own_server import own_server
+        from sqlalchemy import NullPool, create_engine
+
+        with own_server() as postgres:
+            admin = create_engine(postgres.url, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+            made = Matrix(folder, server, on, admin)
+            yield made
+            made.close()
+    finally:
+        server.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def drive(made: Matrix, points: list[str], times: int, seed: int) -> None:
+    """Kills at each of the points so many times, in the ways in turn."""
+    for number in range(times):
+        for place, point in enumerate(points):
+            way = WAYS[(number + place) % len(WAYS)]
+            for line in made.kill(point, way, f"{seed}-{number}"):
+                made.result.wrong.append(line)
+                print(f"VIOLATION {line}", flush=True)
+        print(f"round {number + 1} of {times}: {len(made.result.wrong)} violations", flush=True)
+
+
+def points_on(on: str) -> list[str]:
+    return [point for point in MATRIX if workload_of(point, on) is not None]
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(description="SIGKILL at every failpoint, then a judge.")
+    parser.add_argument("--times", type=int, default=3, help="kills at each point; 200 is the long form")
+    parser.add_argument("--on", default="sqlite,postgres", help="sqlite, postgres or both")
+    parser.add_argument("--postgres-times", type=int, help="kills at each point on PostgreSQL, if not as many")
+    parser.add_argument("--points", nargs="*", help="only these points")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--no-page", action="store_true", help="leave docs/reference/fault-drills.md as it is")
+    options = parser.parse_args(argv)
+    told, failed = [], False
+    for on in options.on.split(","):
+        times = options.postgres_times if on == "postgres" and options.postgres_times else options.times
+        points = [point for point in options.points or points_on(on) if workload_of(point, on)]
+        began = time.monotonic()
+        with matrix(on) as made:
+            drive(made, points, times, options.seed)
+            told.append((on, len(points), times, options.seed, made.result, time.monotonic() - began))
+            failed |= bool(made.result.wrong)
+    if not options.no_page and not options.points:
+        results.write_section("kill", "Kills", lines_of(told))
+    return int(failed)
+
+
+def lines_of(told: list[tuple[str, int, int, int, Result, float]]) -> list[str]:
+    """The section of the page."""
+    lines = [
+        results.stamp(),
+        "",
+        "A child process is killed with SIGKILL at a failpoint, at a passing of it that the seed chooses. What it was",
+        "told stands outside of the store. Then, in turn, the next start recovers; or that start is killed too, at a",
+        "step of its own, and the one after it recovers; or two starts come at once. A judge that shares no code with",
+        "minutebook reads database and file. Then the same is asked for again, and judged again.",
+        "",
+        "| database | points | kills at each | kills | recoveries killed | raced | violations | seed | minutes |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for on, points, times, seed, result, seconds in told:
+        lines.append(
+            f"| {'SQLite' if on == 'sqlite' else 'PostgreSQL'} | {points} | {times} | {sum(result.kills.values()):,} | "
+            f"{result.second_kills:,} | {result.races:,} | {len(result.wrong)} | {seed} | {seconds / 60:.0f} |"
+        )
+    lines += ["", "Again: `make drill-kill`, longer with `ARGS=\"--times 200\"`, one point with",
+              "`ARGS=\"--points file.exchange --times 50\"`."]  # fmt: skip
+    return lines
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
