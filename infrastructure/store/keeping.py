@@ -18,6 +18,7 @@ from .alone import in_use
 from .database import Database
 from .failpoints import failpoint
 from .log import Head, Log
+from .place import appear
 from .system import telling
 from .verification import LogReport, verify_log
 
@@ -26,7 +27,7 @@ _SIDES = ("-journal", "-wal", "-shm")
 _BEGUN = re.compile(r"\.minutebook-[0-9a-f]{16}\.tmp")
 TEMPORARY = ".minutebook-"
 """What a copy is called until it is whole; one that is left over comes of a kill, and may go."""
-_LEFT = re.compile(r"\.minutebook-[0-9a-f]{16}\.tmp(-journal|-wal|-shm|\.jsonl|\.new)?")
+_LEFT = re.compile(r"\.(minutebook-|gitignore\.)[0-9a-f]{16}\.tmp(-journal|-wal|-shm|\.jsonl|\.new)?")
 
 
 @contextmanager
@@ -185,11 +186,23 @@ def one_at_a_time(folder: Path, timeout: float) -> Iterator[None]:
                 if time.monotonic() > deadline:
                     raise in_use("another upgrade or restore") from error
                 time.sleep(_PAUSE_SECONDS)
-        for place in (folder, folder / KEPT):
-            _sweep(place)
+        for each in (folder, folder / KEPT):
+            _sweep(each)
         yield
     finally:
         os.close(descriptor)
+
+
+def sweep(folder: Path) -> None:
+    """Removes what a killed upgrade or restore left in ``.tinyagent``, unless one is under way."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for place in (folder, folder / KEPT):
+                _sweep(place)
+        finally:
+            os.close(descriptor)
 
 
 def _sweep(folder: Path) -> None:
@@ -206,8 +219,10 @@ def kept_folder(folder: Path) -> Path:
     with telling(f"the folder {str(place)!r} cannot be made"):
         folder.mkdir(mode=0o700, exist_ok=True)  # parents made by the way would be open to all
         place.mkdir(mode=0o700, exist_ok=True)
-        ignore = place / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
+        descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            appear(descriptor, ".gitignore", "*\n", lambda: failpoint("backup.ignoring"))
+        finally:
+            os.close(descriptor)
         sync(folder)
     return place

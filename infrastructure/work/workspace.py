@@ -5,12 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import secrets
 import stat
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
@@ -18,6 +17,7 @@ from ...domain.errors import InputError, MemoryFault, StoreError
 from ...domain.identifiers import check_identifier
 from ..settings import Settings
 from ..store.failpoints import failpoint
+from ..store.place import appear, there
 from .runtime import new_id
 from .safe_file import Absent, Bytes, FileLook, Refused, fault, look_at, open_folder
 
@@ -98,8 +98,8 @@ class Workspace:
         with self._opened(FOLDER, create=True) as folder:
             failpoint("start.folder")
             try:
-                if not _there(folder, IGNORE):  # a person may have written their own
-                    _appear(folder, IGNORE, _IGNORE, lambda: failpoint("start.ignore"))
+                if not there(folder, IGNORE):  # a person may have written their own
+                    appear(folder, IGNORE, _IGNORE, lambda: failpoint("start.ignore"))
                 # Whole files appear under their name at once; what is left under another comes of a kill.
                 for name in os.listdir(folder):
                     if _LEFT.fullmatch(name):
@@ -143,7 +143,7 @@ class Workspace:
     def _make_id(self, made: str) -> None:
         with self._opened(FOLDER, create=True) as folder:
             try:
-                _appear(folder, ID, f"{made}\n", lambda: failpoint("start.id"))
+                appear(folder, ID, f"{made}\n", lambda: failpoint("start.id"))
             except OSError as error:
                 raise fault(error, f"{FOLDER}/{ID} cannot be made") from error
 
@@ -296,36 +296,6 @@ class Workspace:
                 f"the workspace {self.root} cannot be opened: {error.strerror}; name an existing folder",
                 code="bad_workspace",
             ) from error
-
-
-def _there(folder: int, name: str) -> bool:
-    try:
-        os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def _appear(folder: int, name: str, text: str, written: Callable[[], None]) -> None:
-    """Makes a small file whole or not at all, and never over one that is there: two may begin at once."""
-    while not _there(folder, name):
-        temporary = f".{name.lstrip('.')}.{secrets.token_hex(8)}.tmp"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(temporary, flags, 0o600, dir_fd=folder)
-        try:
-            os.write(descriptor, text.encode())
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        written()
-        try:
-            # Another start may take ours for a leftover and remove it: then it is made again.
-            with suppress(FileExistsError, FileNotFoundError):
-                os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-        finally:
-            with suppress(FileNotFoundError):
-                os.unlink(temporary, dir_fd=folder)
-        os.fsync(folder)
 
 
 def _same_name(folder: int, name: str, descriptor: int) -> bool:

@@ -113,6 +113,7 @@ MATRIX: dict[str, str] = {
     **_rows("erase", "erase", "planned", "requested", "published", "erasing", "erased", "undone", "projected", "vacuum",
             "truncate", "wiped", "completed"),
     **_rows("upgrade", "upgrade", "locked", "backed_up", "migrating", "committing", "committed"),
+    **_rows("restore a backup", "backup", "ignoring"),
     **_rows("back up", "backup", "copying", "copied", "appearing", "appeared"),
     **_rows("restore a backup", "restore", "proved", "keeping", "kept", "committed", "replaced", "file_kept",
             "file_gone"),
@@ -335,7 +336,8 @@ class Matrix:
             self.result.races += 1
             others = [case.begin(settle), case.begin(settle)]
             ends = [case.end(pid) for pid in others]
-            return [f"one that came at once ended with {end}: {case.last()}" for end in ends if end]
+            found = [f"one that came at once ended with {end}: {case.last()}" for end in ends if end]
+            return found + self._started(case, settle)
         if way == "twice":
             # Where it is not known what this recovery passes, one that is watched on a copy tells.
             points = self._recoveries.get(known) or self._watched(case, settle)
@@ -349,9 +351,13 @@ class Matrix:
                     return [f"the recovery that was to be killed at {again} ended with {status}: {case.last()}"]
         status = case.run(settle)
         found = [] if status == 0 else [f"the recovery ended with {status}: {case.last()}"]
-        if settle != "start" and (status := case.run("start")) != 0:
-            found.append(f"the start after it ended with {status}: {case.last()}")
-        return found
+        return found + self._started(case, settle)
+
+    def _started(self, case: Case, settle: str) -> list[str]:
+        """Where something else has to come first, a start follows it."""
+        if settle in ("start", "nothing") or (status := case.run("start")) == 0:
+            return []
+        return [f"the start after it ended with {status}: {case.last()}"]
 
     def _watched(self, case: Case, settle: str) -> list[str]:
         copy = self._folder / f"copy-{next(self._names)}"
@@ -410,7 +416,7 @@ DONE = {"memory_unchanged", "already_erased", "target_unknown", "unknown_session
 @contextmanager
 def matrix(on: str) -> Iterator[Matrix]:
     """A matrix on a database, with its fork server, in a folder that is gone afterwards."""
-    # In memory where there is such a folder: a kill takes nothing that was written, and a disk would only be waited for.
+    # In memory where there is such a folder: a kill takes nothing that was written, so a disk would show nothing more.
     memory = Path("/dev/shm")
     folder = Path(tempfile.mkdtemp(prefix="minutebook-kill-", dir=memory if memory.is_dir() else None))
     server = Server()

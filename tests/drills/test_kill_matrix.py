@@ -1,4 +1,4 @@
-"""The kill matrix holds every failpoint, and each is killed at once here; ``make drill-kill`` does it at length (D5)."""
+"""The kill matrix holds every failpoint, and each is killed at here; ``make drill-kill`` does it at length (D5)."""
 
 from __future__ import annotations
 
