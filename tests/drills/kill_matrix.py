@@ -25,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import timeit
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -41,7 +42,7 @@ from judge import FILE, Store, changed, owner_of, read, violations  # noqa: E402
 
 KILLED = -signal.SIGKILL
 WAYS = ("recovered", "twice", "raced")
-ON = ("sqlite", "postgres")
+NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,10 @@ class Matrix:
     """Kills, on one kind of database."""
 
     def __init__(self, folder: Path, server: Server, on: str, admin: Any = None) -> None:
-        self._folder, self._server, self._on, self._admin = folder, server, on, admin
+        self.on = on
+        self._folder, self._server, self._admin = folder, server, admin
+        self._place = folder / "here"
+        """Every store is used at this one place: on a server the memory file belongs to a folder by its path."""
         self._names = itertools.count(1)
         self._bases: dict[str, Case] = {}
         self._passed: dict[str, list[str]] = {}
@@ -253,19 +257,20 @@ class Matrix:
 
     def _base(self, name: str) -> Case:
         if name not in self._bases:
-            made = Case(self._server, self._folder / f"base-{len(self._bases)}", self._database())
+            made = Case(self._server, self._place, self._database())
             made.root.mkdir(parents=True)
             (made.folder / "aside").mkdir()
             status = made.run(name)
             assert status == (KILLED if name.startswith("die") else 0), f"{name}: {made.last()}"
-            self._bases[name] = made
+            kept = self._folder / f"base-{len(self._bases)}"
+            self._place.rename(kept)
+            self._bases[name] = Case(self._server, kept, made.url)
         return self._bases[name]
 
     @contextmanager
     def _case(self, base: str) -> Iterator[Case]:
         """A store of its own, as ``base`` made it."""
-        made = self._base(base)
-        folder = self._folder / f"case-{next(self._names)}"
+        made, folder = self._base(base), self._place
         shutil.copytree(made.folder, folder)
         url = None if made.url is None else self._database(made.url.rpartition("/")[2].partition("?")[0])
         try:
@@ -288,12 +293,12 @@ class Matrix:
 
         ``again``: at the end the workload is run once more, and every projection is compared with a replay.
         """
-        name = name or workload_of(point, self._on)
+        name = name or workload_of(point, self.on)
         assert name is not None
         chance = random.Random(seed)
         count = self.passed(name).count(point)
         if not count:
-            return [f"{point}: the workload {name!r} does not pass it on {self._on}"]
+            return [f"{point}: the workload {name!r} does not pass it on {self.on}"]
         number = chance.randrange(count) + 1
         with self._case(WORKLOADS[name].base) as case:
             try:
@@ -301,7 +306,7 @@ class Matrix:
             except (AssertionError, OSError, sqlite3.Error) as error:
                 found = [f"{type(error).__name__}: {error}"]
         self.result.kills[point] = self.result.kills.get(point, 0) + 1
-        return [f"{name} on {self._on}, {point}:{number}, {way}, seed {seed}: {line}" for line in found]
+        return [f"{name} on {self.on}, {point}:{number}, {way}, seed {seed}: {line}" for line in found]
 
     def _killed(
         self, case: Case, workload: Workload, name: str, spec: str, way: str, chance: random.Random, again: bool
@@ -360,14 +365,15 @@ class Matrix:
         return [f"the start after it ended with {status}: {case.last()}"]
 
     def _watched(self, case: Case, settle: str) -> list[str]:
-        copy = self._folder / f"copy-{next(self._names)}"
-        shutil.copytree(case.folder, copy)
+        aside = case.folder.rename(self._folder / "aside")
+        shutil.copytree(aside, case.folder)
         # Nobody else is in it: the killed child is gone, and its connection with it.
         url = None if case.url is None else self._copied(case.url)
         try:
-            return Case(self._server, copy, url).trace(settle)
+            return Case(self._server, case.folder, url).trace(settle)
         finally:
-            shutil.rmtree(copy)
+            shutil.rmtree(case.folder)
+            aside.rename(case.folder)
             self._drop(url)
 
     def _copied(self, url: str) -> str | None:
@@ -438,15 +444,16 @@ def matrix(on: str) -> Iterator[Matrix]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def drive(made: Matrix, points: list[str], times: int, seed: int) -> None:
-    """Kills at each of the points so many times, in the ways in turn."""
+def drive(made: Matrix, points: list[str], times: int, seed: int) -> Iterator[int]:
+    """Kills at each of the points so many times, in the ways in turn; yields the rounds that are done."""
     for number in range(times):
         for place, point in enumerate(points):
             way = WAYS[(number + place) % len(WAYS)]
             for line in made.kill(point, way, f"{seed}-{number}"):
                 made.result.wrong.append(line)
                 print(f"VIOLATION {line}", flush=True)
-        print(f"round {number + 1} of {times}: {len(made.result.wrong)} violations", flush=True)
+        print(f"round {number + 1} of {times} on {made.on}: {len(made.result.wrong)} violations", flush=True)
+        yield number + 1
 
 
 def points_on(on: str) -> list[str]:
@@ -456,47 +463,49 @@ def points_on(on: str) -> list[str]:
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description="SIGKILL at every failpoint, then a judge.")
     parser.add_argument("--times", type=int, default=3, help="kills at each point; 200 is the long form")
-    parser.add_argument("--on", default="sqlite,postgres", help="sqlite, postgres or both")
+    parser.add_argument("--on", default=",".join(NAMES), help="sqlite, postgres or both")
     parser.add_argument("--postgres-times", type=int, help="kills at each point on PostgreSQL, if not as many")
     parser.add_argument("--points", nargs="*", help="only these points")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-page", action="store_true", help="leave docs/reference/fault-drills.md as it is")
     options = parser.parse_args(argv)
-    told, failed = [], False
+    failed = False
     for on in options.on.split(","):
         times = options.postgres_times if on == "postgres" and options.postgres_times else options.times
         points = [point for point in options.points or points_on(on) if workload_of(point, on)]
         began = time.monotonic()
         with matrix(on) as made:
-            drive(made, points, times, options.seed)
-            told.append((on, len(points), times, options.seed, made.result, time.monotonic() - began))
+            for rounds in drive(made, points, times, options.seed):
+                # After each round: one that is stopped has told what it came to.
+                if not options.no_page and not options.points:
+                    minutes = (time.monotonic() - began) / 60
+                    lines = lines_of(len(points), rounds, options.seed, made.result, minutes)
+                    results.write_section(f"kill-{on}", f"Kills on {NAMES[on]}", lines, level=3)
             failed |= bool(made.result.wrong)
-    if not options.no_page and not options.points:
-        results.write_section("kill", "Kills", lines_of(told))
     return int(failed)
 
 
-def lines_of(told: list[tuple[str, int, int, int, Result, float]]) -> list[str]:
-    """The section of the page."""
-    lines = [
+def price() -> float:
+    """Nanoseconds that an unarmed failpoint takes, the least of several measurements."""
+    from minutebook.infrastructure.store.failpoints import failpoint
+
+    number = 200_000
+    timer = timeit.Timer("passed('append.begin')", globals={"passed": failpoint})
+    return min(timer.repeat(repeat=7, number=number)) / number * 1e9
+
+
+def lines_of(points: int, rounds: int, seed: int, result: Result, minutes: float) -> list[str]:
+    """The section of one database."""
+    killed = f"{sum(result.kills.values()):,} | {result.second_kills:,} | {result.races:,}"
+    return [
         results.stamp(),
         "",
-        "A child process is killed with SIGKILL at a failpoint, at a passing of it that the seed chooses. What it was",
-        "told stands outside of the store. Then, in turn, the next start recovers; or that start is killed too, at a",
-        "step of its own, and the one after it recovers; or two starts come at once. A judge that shares no code with",
-        "minutebook reads database and file. Then the same is asked for again, and judged again.",
+        "| points | kills at each | kills | recoveries killed too | raced | violations | seed | minutes |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        f"| {points} | {rounds} | {killed} | {len(result.wrong)} | {seed} | {minutes:.0f} |",
         "",
-        "| database | points | kills at each | kills | recoveries killed | raced | violations | seed | minutes |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        f"A failpoint that nobody armed is one look-up in an empty dictionary: {price():.0f} ns in this run.",
     ]
-    for on, points, times, seed, result, seconds in told:
-        lines.append(
-            f"| {'SQLite' if on == 'sqlite' else 'PostgreSQL'} | {points} | {times} | {sum(result.kills.values()):,} | "
-            f"{result.second_kills:,} | {result.races:,} | {len(result.wrong)} | {seed} | {seconds / 60:.0f} |"
-        )
-    lines += ["", "Again: `make drill-kill`, longer with `ARGS=\"--times 200\"`, one point with",
-              "`ARGS=\"--points file.exchange --times 50\"`."]  # fmt: skip
-    return lines
 
 
 if __name__ == "__main__":

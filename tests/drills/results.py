@@ -21,13 +21,13 @@ PAGE = ROOT / "docs" / "reference" / "fault-drills.md"
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
-def write_section(name: str, title: str, lines: Iterable[str], *, page: Path = PAGE) -> None:
+def write_section(name: str, title: str, lines: Iterable[str], *, level: int = 2, page: Path = PAGE) -> None:
     """Puts the section of one drill on the page; the rest of the page stays byte for byte."""
     assert _NAME.fullmatch(name), name
     begin, end = f"<!-- drill {name}: begin -->", f"<!-- drill {name}: end -->"
     body = "\n".join(lines).strip("\n")
     assert "<!-- drill " not in body, "a section holds no marker"
-    section = f"{begin}\n## {title}\n\n{body}\n{end}"
+    section = f"{begin}\n\n{'#' * level} {title}\n\n{body}\n\n{end}"
     text = page.read_text(encoding="utf-8")
     found = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
     text = found.sub(lambda _: section, text, count=1) if found.search(text) else f"{text.rstrip()}\n\n{section}\n"
@@ -44,7 +44,11 @@ def stamp() -> str:
 
 
 def commit() -> str:
-    """The commit of the checkout, and whether product or tests differ from it."""
-    asked = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=+changes", "--exclude=*"]
-    found = subprocess.run(asked, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "unknown"
+    """The commit of the checkout, and whether the code of product or tests differs from it."""
+
+    def git(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
+
+    found = git("rev-parse", "--short", "HEAD").stdout.strip()
+    changes = git("diff", "--quiet", "HEAD", "--", "*.py").returncode if found else 0
+    return f"{found or 'unknown'}{' with changes' if changes else ''}"

@@ -17,9 +17,11 @@ def test_a_section_is_added_once_and_replaced_after_that(tmp_path: Path) -> None
     write_section("one", "The first", [r"3 \1 of 3."], page=page)
 
     after = page.read_text(encoding="utf-8")
-    assert before.startswith("# Drills\n\nWords.\n\n<!-- drill one: begin -->\n## The first\n\n1 of 1.\n\n| a |\n<!--")
+    assert before.startswith(
+        "# Drills\n\nWords.\n\n<!-- drill one: begin -->\n\n## The first\n\n1 of 1.\n\n| a |\n\n<!--"
+    )
     assert after == before.replace("1 of 1.\n\n| a |", r"3 \1 of 3.")
-    assert after.endswith("<!-- drill two: begin -->\n## The second\n\n2 of 2.\n<!-- drill two: end -->\n")
+    assert after.endswith("<!-- drill two: begin -->\n\n## The second\n\n2 of 2.\n\n<!-- drill two: end -->\n")
     assert [path.name for path in tmp_path.iterdir()] == ["page.md"]
 
 
