@@ -469,7 +469,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-page", action="store_true", help="leave docs/reference/fault-drills.md as it is")
     options = parser.parse_args(argv)
-    failed = False
+    failed, stamp = False, results.stamp()
     for on in options.on.split(","):
         times = options.postgres_times if on == "postgres" and options.postgres_times else options.times
         points = [point for point in options.points or points_on(on) if workload_of(point, on)]
@@ -479,7 +479,7 @@ def main(argv: list[str]) -> int:
                 # After each round: one that is stopped has told what it came to.
                 if not options.no_page and not options.points:
                     minutes = (time.monotonic() - began) / 60
-                    lines = lines_of(len(points), rounds, options.seed, made.result, minutes)
+                    lines = lines_of(stamp, len(points), rounds, options.seed, made.result, minutes)
                     results.write_section(f"kill-{on}", f"Kills on {NAMES[on]}", lines, level=3)
             failed |= bool(made.result.wrong)
     return int(failed)
@@ -494,11 +494,11 @@ def price() -> float:
     return min(timer.repeat(repeat=7, number=number)) / number * 1e9
 
 
-def lines_of(points: int, rounds: int, seed: int, result: Result, minutes: float) -> list[str]:
+def lines_of(stamp: str, points: int, rounds: int, seed: int, result: Result, minutes: float) -> list[str]:
     """The section of one database."""
     killed = f"{sum(result.kills.values()):,} | {result.second_kills:,} | {result.races:,}"
     return [
-        results.stamp(),
+        stamp,
         "",
         "| points | kills at each | kills | recoveries killed too | raced | violations | seed | minutes |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
