@@ -39,6 +39,7 @@ for _place in (HERE, HERE.parent / "support", HERE.parents[1] / ".package"):
 
 import results  # noqa: E402
 from judge import FILE, Store, changed, owner_of, read, violations  # noqa: E402
+from own_server import end_tidily, own_server  # noqa: E402
 
 KILLED = -signal.SIGKILL
 WAYS = ("recovered", "twice", "raced")
@@ -430,7 +431,6 @@ def matrix(on: str) -> Iterator[Matrix]:
         if on == "sqlite":
             yield Matrix(folder, server, on)
             return
-        from own_server import own_server
         from sqlalchemy import NullPool, create_engine
 
         with own_server() as postgres:
@@ -509,4 +509,5 @@ def lines_of(stamp: str, points: int, rounds: int, seed: int, result: Result, mi
 
 
 if __name__ == "__main__":
+    end_tidily()
     raise SystemExit(main(sys.argv[1:]))
