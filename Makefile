@@ -107,6 +107,16 @@ drill-crowd: $(VENV)/dev.stamp ## four and eight processes in one workspace, a m
 drill-memory: $(VENV)/dev.stamp ## kill and stop the owner of a generation at every step, on both databases
 	@MINUTEBOOK_TEST_EVERY_STEP=1 $(BIN)/pytest -n $(JOBS) --dist worksteal tests/scenarios/test_generation_drills.py
 
+# The drills of docs/reference/fault-drills.md, each in its middle length; each writes its own section there.
+DRILLS := drill-kill
+
+.PHONY: drill
+drill: $(DRILLS) ## every drill of the fault page in its middle length; each writes its section of that page
+
+.PHONY: drill-kill
+drill-kill: $(VENV)/dev.stamp ## SIGKILL at every failpoint, recoveries killed and raced, a judge (ARGS="--times 200")
+	@$(BIN)/python tests/drills/kill_matrix.py $(ARGS)
+
 .PHONY: train
 train: $(VENV)/dev.stamp ## learn the weights of the classifier again from tests/data/checks/lines
 	@$(PIP) install --group training

@@ -14,6 +14,8 @@ from ...domain.checks import checking
 from ...domain.errors import MemoryFault, SessionError, StoreError
 from ..settings import Settings
 from ..store.database import Access, Database
+from ..store.failpoints import failpoint
+from ..store.keeping import sweep
 from ..store.log import Log
 from ..store.system import telling
 from ..work import conversation, exporting, importing, looking, plugging, searching, tracing, undoing, verifying
@@ -23,7 +25,7 @@ from ..work.extras import counter_of, curator_of, extractor_of, meaning_of, reda
 from ..work.file_owner import FileOwner
 from ..work.forgetting import guarded
 from ..work.identity import register, release
-from ..work.memory_root import common_scope, root_of, scope
+from ..work.memory_root import common_scope, keeping, root_of, scope
 from ..work.publisher import Publisher
 from ..work.runtime import Runtime, new_id
 from ..work.schedule import Curating
@@ -184,6 +186,8 @@ class Minutebook(Upkeep, Erasing, Sharing):
         except (MemoryFault, StoreError) as error:
             # A bad memory file or a busy lock is named by status; it never keeps a conversation from starting (S3).
             self._curating.last_error = f"{error.code}: {error.message}"
+        sweep(keeping(self._root, self._runtime.settings).folder)
+        failpoint("start.recovered")
         try:
             plugging.settle(self._runtime)
             for session in looking.sessions_with_open_run(self._runtime):
@@ -193,6 +197,7 @@ class Minutebook(Upkeep, Erasing, Sharing):
             self._curating.last_error = f"{error.code}: {error.message}"
         self._erasures.start()
         self._curating.start()
+        failpoint("start.ready")
 
     def close(self) -> None:
         """Ends this runtime: open runs are interrupted, a curation under way is waited for, a while (D6)."""

@@ -24,6 +24,7 @@ from sqlalchemy.pool import QueuePool
 
 from ...domain.errors import StoreError
 from .address import database_url
+from .failpoints import failpoint
 from .faults import guard, of_driver, sqlstate
 from .place import create_private, hold, holds_bytes, is_file, let_go, require_local
 from .version import APPLICATION_ID, check_version, peek
@@ -65,6 +66,7 @@ class Database:
         if self.path is not None and access == "write":
             require_local(self.path)
             create_private(self.path)
+            failpoint("start.placed")
         self._file = None if self.path is None else hold(self.path)
         self._lock = threading.RLock()
         self._closed = False

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import secrets
 import sqlite3
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from ...domain.errors import InputError, MinutebookError, StoreError
@@ -17,12 +18,16 @@ from .alone import in_use
 from .database import Database
 from .failpoints import failpoint
 from .log import Head, Log
+from .place import appear
 from .system import telling
 from .verification import LogReport, verify_log
 
 _PAUSE_SECONDS = 0.05
+_SIDES = ("-journal", "-wal", "-shm")
+_BEGUN = re.compile(r"\.minutebook-[0-9a-f]{16}\.tmp")
 TEMPORARY = ".minutebook-"
 """What a copy is called until it is whole; one that is left over comes of a kill, and may go."""
+_LEFT = re.compile(r"\.(minutebook-|gitignore\.)[0-9a-f]{16}\.tmp(-journal|-wal|-shm|\.jsonl|\.new)?")
 
 
 @contextmanager
@@ -34,10 +39,9 @@ def appearing(target: Path) -> Iterator[Path]:
     """
     with telling(f"{str(target)!r} cannot be written"):
         refuse_taken(target)
-        waiting = target.with_name(f"{TEMPORARY}{secrets.token_hex(8)}.tmp")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
-        os.close(os.open(waiting, flags, 0o600))
+        waiting, descriptor = _begun(target)
     try:
+        _remove_dead(target.parent)
         yield waiting
         with telling(f"{str(target)!r} cannot be written"):
             sync(waiting)
@@ -46,8 +50,39 @@ def appearing(target: Path) -> Iterator[Path]:
             sync(target.parent)
             failpoint("backup.appeared")
     finally:
-        for name in (waiting, *(Path(f"{waiting}{end}") for end in ("-journal", "-wal", "-shm"))):
+        # Closed last: by closing it this process lets go of every lock that it has on the file.
+        for name in (waiting, *(Path(f"{waiting}{end}") for end in _SIDES)):
             name.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _begun(target: Path) -> tuple[Path, int]:
+    """A new file beside the target, held for as long as somebody is at it: what nobody holds is left of a kill."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+    while True:
+        waiting = target.with_name(f"{TEMPORARY}{secrets.token_hex(8)}.tmp")
+        descriptor = os.open(waiting, flags, 0o600)
+        with suppress(OSError):  # a file system without such locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.path.lexists(waiting):
+            return waiting, descriptor
+        os.close(descriptor)  # taken for a leftover before it was held
+
+
+def _remove_dead(folder: Path) -> None:
+    """Removes the copies in a folder that were begun by a process which is gone."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            if not _BEGUN.fullmatch(name):
+                continue
+            with suppress(OSError):
+                descriptor = os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    for end in ("", *_SIDES):
+                        (folder / f"{name}{end}").unlink(missing_ok=True)
+                finally:
+                    os.close(descriptor)
 
 
 def refuse_taken(target: Path) -> None:
@@ -151,9 +186,31 @@ def one_at_a_time(folder: Path, timeout: float) -> Iterator[None]:
                 if time.monotonic() > deadline:
                     raise in_use("another upgrade or restore") from error
                 time.sleep(_PAUSE_SECONDS)
+        for each in (folder, folder / KEPT):
+            _sweep(each)
         yield
     finally:
         os.close(descriptor)
+
+
+def sweep(folder: Path) -> None:
+    """Removes what a killed upgrade or restore left in ``.tinyagent``, unless one is under way."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for place in (folder, folder / KEPT):
+                _sweep(place)
+        finally:
+            os.close(descriptor)
+
+
+def _sweep(folder: Path) -> None:
+    """Removes copies that a kill left unfinished; call it where nobody else can be at one."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            if _LEFT.fullmatch(name):
+                (folder / name).unlink(missing_ok=True)
 
 
 def kept_folder(folder: Path) -> Path:
@@ -162,8 +219,10 @@ def kept_folder(folder: Path) -> Path:
     with telling(f"the folder {str(place)!r} cannot be made"):
         folder.mkdir(mode=0o700, exist_ok=True)  # parents made by the way would be open to all
         place.mkdir(mode=0o700, exist_ok=True)
-        ignore = place / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
+        descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            appear(descriptor, ".gitignore", "*\n", lambda: failpoint("backup.ignoring"))
+        finally:
+            os.close(descriptor)
         sync(folder)
     return place

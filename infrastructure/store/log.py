@@ -17,6 +17,7 @@ from ...domain.events import Event, LoggedEvent
 from ...projections.prepared import raw
 from .database import Database
 from .erasure import erase_in, in_the_way, scrub, wipe
+from .failpoints import failpoint
 from .faults import guard
 from .mapper import MinutebookMapper, OrjsonTranscoder
 from .rows import (
@@ -89,12 +90,14 @@ class Log:
         within: Within | None = None,
     ) -> list[int]:
         """``append`` of events that are already in stored form, for the recorders of the library."""
+        failpoint("append.begin")
         if self.database.sqlite:
             positions = self._append_sqlite(stored, expects, within)
         else:
             from .postgres import append_postgres
 
             positions = append_postgres(self.database, stored, expects, within)
+        failpoint("append.committed")
         for listener in tuple(self._listeners):
             listener(positions[-1] if positions else 0)
         return positions
@@ -111,6 +114,7 @@ class Log:
             execute = connection.execute
             execute("BEGIN IMMEDIATE")
             try:
+                failpoint("append.begun")
                 for stream, version in expects:
                     found = execute("SELECT max(version) FROM events WHERE stream = ?", (stream.bytes,)).fetchone()[0]
                     if (found or 0) != version:
@@ -126,8 +130,10 @@ class Log:
                 else:
                     connection.executemany(_INSERT, rows)
                 positions = [row[0] for row in rows]
+                failpoint("append.inserted")
                 if within is not None:
                     within(writer, positions)
+                failpoint("append.commit")
                 execute("COMMIT")
             except BaseException as error:
                 # SQLite has already rolled back when the disk is full; a second ROLLBACK would hide the reason.

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from ...domain.errors import StoreError
@@ -77,6 +80,40 @@ def create_private(path: Path) -> None:
             "check the folder's permissions, or open the book with read_only=True",
             code="disk_full" if error.errno == errno.ENOSPC else "store_unwritable",
         ) from error
+
+
+def there(folder: int, name: str) -> bool:
+    """Whether an open folder has something of that name, whatever it is."""
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def appear(folder: int, name: str, text: str, written: Callable[[], None]) -> None:
+    """Makes a small file whole or not at all, and never over one that is there: two may begin at once.
+
+    ``written`` is called when it is written and has not yet its name. Raises OSError.
+    """
+    while not there(folder, name):
+        temporary = f".{name.lstrip('.')}.{secrets.token_hex(8)}.tmp"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(temporary, flags, 0o600, dir_fd=folder)
+        try:
+            os.write(descriptor, text.encode())
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        written()
+        try:
+            # Another start may take ours for a leftover and remove it: then it is made again.
+            with suppress(FileExistsError, FileNotFoundError):
+                os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=folder)
+        os.fsync(folder)
 
 
 # --- the databases that this process has open

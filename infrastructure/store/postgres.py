@@ -15,6 +15,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from ...domain.chain import GENESIS, next_chain
 from ...domain.errors import StoreError, StreamConflict
 from .database import Database
+from .failpoints import failpoint
 from .faults import guard, of_driver, sqlstate
 from .mapper import EnvelopedEvent
 from .postgres_guards import APPEND, GUARDS, MOVED_ON
@@ -53,6 +54,8 @@ def prepare_postgres(database: Database) -> None:
             check_version(version)
             return
         create(connection)
+        failpoint("start.creating")
+    failpoint("start.created")
 
 
 def schema_version(connection: Connection) -> int | None:
@@ -205,13 +208,17 @@ def _append(
         connection: Any = writer.connection.driver_connection
         try:
             if within is None:
+                failpoint("append.begun")
                 positions = _positions(connection.execute(_CALL, arguments), stored)
                 _hint(connection, positions)
                 return positions
             connection.execute("BEGIN")
             try:
+                failpoint("append.begun")
                 positions = _positions(connection.execute(_CALL, arguments), stored)
+                failpoint("append.inserted")
                 within(writer, positions)
+                failpoint("append.commit")
                 connection.execute("COMMIT")
             except BaseException:
                 if not connection.closed:

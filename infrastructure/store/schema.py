@@ -21,6 +21,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from ...domain.chain import GENESIS
 from ...domain.errors import StoreError
 from .database import Database
+from .failpoints import failpoint
 from .faults import guard
 from .version import APPLICATION_ID, SCHEMA_VERSION, check_version
 
@@ -230,7 +231,9 @@ def _prepare_sqlite(database: Database) -> None:
                 run("INSERT INTO log_head VALUES (1, 0, ?)", (GENESIS,))
                 run(f"PRAGMA application_id={APPLICATION_ID}")
                 run(f"PRAGMA user_version={SCHEMA_VERSION}")
+            failpoint("start.creating")
             run("COMMIT")
         except BaseException:
             run("ROLLBACK")
             raise
+    failpoint("start.created")

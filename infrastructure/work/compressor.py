@@ -19,6 +19,7 @@ from ...domain.parts import parts_to_json
 from ...domain.policy import Policy
 from ...domain.relief import with_reductions
 from ...domain.streams import compactions_stream
+from ..store.failpoints import failpoint
 from .calling import require_caller
 from .conversation import RunRef
 from .erasure.fence import since
@@ -137,10 +138,12 @@ class Compressor:
                 {"reductions": {r.message.id: {"parts": parts_to_json(r.parts)} for r in reductions}}
             ),
         )
+        failpoint("compact.reducing")
         try:
             self._runtime.log.append([event], within=since(self._runtime.log, seen.mark))
         except StreamConflict:
             return False  # Somebody else decided first: look again.
+        failpoint("compact.reduced")
         return True
 
     # --- explicit compaction

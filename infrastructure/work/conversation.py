@@ -26,6 +26,7 @@ from ...domain.events import Event, LoggedEvent, encode_payload
 from ...domain.identifiers import check_identifier
 from ...domain.message import TRUST_ORDER
 from ...domain.streams import runs_stream, session_stream
+from ..store.failpoints import failpoint
 from .calling import kind, said
 from .identity import is_dead
 from .leases import last_seen
@@ -198,10 +199,12 @@ def _interrupt(runtime: Runtime, started: LoggedEvent, reason: str) -> None:
         )
         for event in proposals(runtime, session, run)
     ]  # fmt: skip
+    failpoint("run.interrupting")
     try:
         runtime.log.append([ended, *withdrawn])
     except StreamConflict:
         return  # Somebody else ended it: that is what was wanted.
+    failpoint("run.interrupted")
 
 
 def proposals(runtime: Runtime, session: str, run: str) -> Iterator[LoggedEvent]:
@@ -241,6 +244,7 @@ def end_run(
             payload=encode_payload({"message": said(error)}),
         )
     following = [_settle(runtime, event, succeeded=error is None) for event in proposals(runtime, ref.session, ref.run)]
+    failpoint("candidate.ending")
     try:
         runtime.log.append([ended, *following, *also], expects=[(ref.stream, ref.version)])
     except StreamConflict as conflict:
@@ -250,6 +254,7 @@ def end_run(
         raise SessionError(
             f"run {ref.run!r} was ended by somebody else; start a new run", code="run_closed", run=ref.run
         ) from conflict
+    failpoint("candidate.ended")
 
 
 def _settle(runtime: Runtime, event: LoggedEvent, *, succeeded: bool) -> Event:

@@ -7,11 +7,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ...domain.errors import MinutebookError
+from ...domain.document import render
+from ...domain.errors import MemoryFault, MinutebookError
 from ..store.failpoints import failpoint
 from ..store.keeping import sync
 from ..store.system import telling
 from .publisher import Publisher
+from .replacement import overwrite
 from .safe_file import Bytes
 
 
@@ -32,9 +34,7 @@ def bring_back_file(publisher: Publisher, aside: Path, at_backup: bytes | None) 
             if isinstance(look, Bytes) and not found.clean:
                 _write(kept, Path(f"{aside}-MEMORY.md"), look.data)
                 failpoint("restore.file_kept")
-                with workspace.memory_folder() as folder:
-                    os.unlink(workspace.name, dir_fd=folder)
-                    os.fsync(folder)
+                _put_back(publisher, look)
                 failpoint("restore.file_gone")
             if publisher.state().state == "missing":
                 publisher.rebuild_file()
@@ -45,6 +45,21 @@ def bring_back_file(publisher: Publisher, aside: Path, at_backup: bytes | None) 
             return {"state": publisher.state().state, "kept": kept}
     except MinutebookError as error:
         return {"state": error.code, "kept": kept}
+
+
+def _put_back(publisher: Publisher, look: Bytes) -> None:
+    """What the log says in the place of bytes that are kept; no file where it says that there is none."""
+    workspace, current = publisher.workspace, publisher.document().current
+    if current is not None and current.texts is not None:
+        try:
+            overwrite(workspace, render(current.texts), revision=current.number, base=look)
+            return
+        except MemoryFault as error:
+            if error.code != "memory_foreign_owner":
+                raise
+    with workspace.memory_folder() as folder:
+        os.unlink(workspace.name, dir_fd=folder)
+        os.fsync(folder)
 
 
 def _known(publisher: Publisher, data: bytes) -> bool:

@@ -16,6 +16,7 @@ from ...domain.message import Trust, lowest_trust
 from ...domain.streams import shown_stream
 from ...projections.context import queries
 from ...projections.revisions import queries as revisions
+from ..store.failpoints import failpoint
 from .appending import append_behind
 from .erasure.fence import mark, since
 from .memory_root import COMMON
@@ -148,5 +149,7 @@ class Freezer:
                 )
             ]
 
+        failpoint("context.freezing")
         append_behind(runtime, stream, events, within=since(runtime.log, seen))
+        failpoint("context.frozen")
         return Frozen(latest.revision, latest.digest, latest.block, True, latest.trust)

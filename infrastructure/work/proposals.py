@@ -100,6 +100,7 @@ def propose(
         messages=_evidence(runtime, ref),
         payload=encode_payload({"operation": _redacted(pinned, runtime.redact).model_dump(mode="json")}),
     )
+    failpoint("candidate.received")
     try:
         runtime.log.append([event], expects=[(ref.stream, ref.version)])
     except StreamConflict as error:
@@ -108,6 +109,7 @@ def propose(
         raise SessionError(
             f"run {ref.run!r} is no longer open; start a new run", code="run_closed", run=ref.run
         ) from error
+    failpoint("candidate.stored")
     return _taken(runtime, event, lines)
 
 
@@ -197,10 +199,12 @@ def _decide(runtime: Runtime, candidate: str, what: str) -> dict[str, Any]:
         if what == "approved"
         else CandidateDeclined(envelope=envelope, candidate=candidate)
     )
+    failpoint("candidate.deciding")
     try:
         runtime.log.append([event])
     except StreamConflict as error:
         raise MemoryFault(f"somebody else decided about {candidate!r} just now", code="not_quarantined") from error
+    failpoint("candidate.decided")
     return {"candidate": candidate, "status": what}
 
 

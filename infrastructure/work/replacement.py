@@ -89,6 +89,32 @@ def replace(workspace: Workspace, data: bytes, *, revision: int, base: Bytes | N
         return None if base is None else aside
 
 
+def overwrite(workspace: Workspace, data: bytes, *, revision: int, base: Bytes) -> None:
+    """Puts ``data`` in the place of bytes that are kept elsewhere already, with their mode, owner and access list.
+
+    As ``replace``, but nothing stands beside the file afterwards: a recovery would take it into the log.
+    """
+    with workspace.memory_folder() as folder:
+        temp = f".{workspace.name}.{_free_attempt(folder, workspace.name, revision)}.tmp"
+        try:
+            _write_temp(folder, temp, data, base)
+            failpoint("file.read_base")
+            if not _is_base(look_at(folder, workspace.name, workspace.bytes_max), base):
+                raise _changed(workspace)
+            failpoint("file.replace")
+            os.rename(temp, workspace.name, src_dir_fd=folder, dst_dir_fd=folder)
+        except OSError as error:
+            _drop(folder, temp)
+            raise fault(error, f"{workspace.name} cannot be replaced, it was left as it is") from error
+        except MemoryFault:
+            _drop(folder, temp)
+            raise
+        try:
+            _sync_folder(folder)
+        except OSError as error:
+            raise _in_doubt(workspace, error) from error
+
+
 def refuse_early(workspace: Workspace, base: FileLook) -> None:
     """Refuses, before anything is prepared, what the replacement would have to refuse (F14). Raises MemoryFault."""
     if isinstance(base, Refused):

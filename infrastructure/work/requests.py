@@ -15,6 +15,7 @@ from ...domain.policy import POLICY, Policy
 from ...domain.streams import shown_stream
 from ...projections.context import history, queries
 from ..settings import Settings
+from ..store.failpoints import failpoint
 from .appending import append_behind
 from .freezer import Freezer, Frozen
 from .policy import policy_of
@@ -190,7 +191,9 @@ class Requests:
                 )
                 return made
 
+            failpoint("context.built")
             append_behind(runtime, stream, events)
+            failpoint("context.shown")
             if named is not None:
                 others = tuple(item for item in self._preambles if item is not named)
                 self._preambles = (named, *others)[:PREAMBLES_KEPT]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sqlalchemy import Connection
+
 from ...domain.acceptance import Accepted, Prepared, Rejected, accept, prepare, read
 from ...domain.breaker import Attempt, Rest, rest
 from ...domain.catalogue import CompactionFailedEvent, CompactionRejected, Usage
@@ -18,6 +20,7 @@ from ...domain.structured import recorded
 from ...domain.summary import SummaryRequest
 from ...domain.summary_safety import reads_as_instruction, redact_credentials
 from ...projections.context import history
+from ..store.failpoints import failpoint
 from . import claims
 from .calling import call, kind, label, method, require_caller, said
 from .erasure.fence import append_or_silence, since
@@ -62,6 +65,7 @@ class Summarising:
         self, plan: Summarise, seen: Seen, policy: Policy, run: str | None, *, patient: bool = False
     ) -> Outcome:
         """One summary at a time in a session: who comes second waits for the first, and then looks again (C6)."""
+        failpoint("compact.selected")
         name = f"compact:{self._runtime.workspace}:{self._session}"
         held = claims.take(self._runtime, name, seconds=self._claim_seconds)
         if held is None:
@@ -88,6 +92,7 @@ class Summarising:
         compaction = new_id("c")
         spent: list[Usage] = []
         try:
+            failpoint("compact.requested")
             verdict = self._ask(prepare(plan, policy, whole=self._reads_all()), policy, held, spent)
             require_caller()
         except BaseException as error:
@@ -103,13 +108,20 @@ class Summarising:
         event.__dict__["envelope"] = self._runtime.envelope(
             stream, seen.fence + 1, actor="compressor", session=self._session, run=run, trust=plan.trust
         )
+        failpoint("compact.validated")
+
+        def holding(connection: Connection, positions: list[int]) -> None:
+            held.check(connection, positions)
+            failpoint("compact.committing")
+
         try:
-            within = since(self._runtime.log, seen.mark, held.check)
+            within = since(self._runtime.log, seen.mark, holding)
             self._runtime.log.append([event], expects=[(stream, seen.fence)], within=within)
         except StreamConflict:
             lost = Rejected(("superseded",), verdict.body, verdict.usage)
             self._rejected(compaction, plan, policy, run, lost, seen.mark)
             return self._nothing(compaction, "rejected", lost.reasons, plan)
+        failpoint("compact.committed")
         return Outcome(compaction, "committed", (), plan.covers, plan.tokens_before, verdict.tokens_after)
 
     def _reads_all(self) -> bool:
@@ -128,6 +140,7 @@ class Summarising:
             if number:
                 held.renew(self._claim_seconds)
             answer = self._call(request)
+            failpoint("compact.received")
             if number == len(prepared) - 1:
                 verdict = accept(
                     prepared,

@@ -9,6 +9,7 @@ from ...domain.errors import SessionError, StreamConflict
 from ...domain.events import Event
 from ...domain.streams import compactions_stream
 from ...projections.context import history, queries
+from ..store.failpoints import failpoint
 from .conversation import require_session
 from .runtime import Runtime
 from .visible import Reader
@@ -73,12 +74,14 @@ def _change(runtime: Runtime, compaction: str, session: str | None, what: str) -
         if what == "undone"
         else CompactionRedone(envelope=envelope, compaction=compaction)
     )
+    failpoint("compact.changing")
     try:
         runtime.log.append([event])
     except StreamConflict as error:
         raise SessionError(
             f"another compaction of session {session!r} came between; look again", code="not_live"
         ) from error
+    failpoint("compact.changed")
     after = sum(item.tokens for item in reader.see().visible)
     assert made_in is not None
     return {

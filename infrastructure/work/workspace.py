@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import stat
 import threading
 import time
@@ -16,6 +17,7 @@ from ...domain.errors import InputError, MemoryFault, StoreError
 from ...domain.identifiers import check_identifier
 from ..settings import Settings
 from ..store.failpoints import failpoint
+from ..store.place import appear, there
 from .runtime import new_id
 from .safe_file import Absent, Bytes, FileLook, Refused, fault, look_at, open_folder
 
@@ -23,6 +25,8 @@ FOLDER = ".tinyagent"
 LOCK = "minutebook.lock"
 DATABASE = "minutebook.db"
 ID = "workspace-id"
+IGNORE = ".gitignore"
+_LEFT = re.compile(r"\.(gitignore|workspace-id)\.[0-9a-f]{16}\.tmp|\.w-[0-9a-f]+\.tmp")
 _IGNORE = f"""\
 # Written once by minutebook: log, lock and id are not for version control; MEMORY.md may be.
 {DATABASE}
@@ -92,19 +96,17 @@ class Workspace:
     def prepare(self) -> None:
         """Makes ``.tinyagent`` (0700) and, once, the ignore file in it. Raises MemoryFault."""
         with self._opened(FOLDER, create=True) as folder:
+            failpoint("start.folder")
             try:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-                descriptor = os.open(".gitignore", flags, 0o600, dir_fd=folder)
-            except FileExistsError:
-                return  # a person may have written their own
+                if not there(folder, IGNORE):  # a person may have written their own
+                    appear(folder, IGNORE, _IGNORE, lambda: failpoint("start.ignore"))
+                # Whole files appear under their name at once; what is left under another comes of a kill.
+                for name in os.listdir(folder):
+                    if _LEFT.fullmatch(name):
+                        with suppress(FileNotFoundError):
+                            os.unlink(name, dir_fd=folder)
             except OSError as error:
-                raise fault(error, f"{FOLDER}/.gitignore cannot be made") from error
-            try:
-                os.write(descriptor, _IGNORE.encode())
-            except OSError as error:
-                raise fault(error, f"{FOLDER}/.gitignore cannot be written") from error
-            finally:
-                os.close(descriptor)
+                raise fault(error, f"{FOLDER}/{IGNORE} cannot be made") from error
 
     # --- its name in a database that several share
 
@@ -140,23 +142,8 @@ class Workspace:
 
     def _make_id(self, made: str) -> None:
         with self._opened(FOLDER, create=True) as folder:
-            temporary = f".{made}.tmp"
             try:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-                descriptor = os.open(temporary, flags, 0o600, dir_fd=folder)
-                try:
-                    os.write(descriptor, f"{made}\n".encode())
-                    os.fsync(descriptor)
-                finally:
-                    os.close(descriptor)
-                try:
-                    # Whole or not at all, and never over one that is there: two may begin at once.
-                    os.link(temporary, ID, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-                except FileExistsError:
-                    pass
-                finally:
-                    os.unlink(temporary, dir_fd=folder)
-                os.fsync(folder)
+                appear(folder, ID, f"{made}\n", lambda: failpoint("start.id"))
             except OSError as error:
                 raise fault(error, f"{FOLDER}/{ID} cannot be made") from error
 

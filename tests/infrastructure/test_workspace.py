@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from stores import killed_at
 
 from minutebook.domain.errors import MemoryFault, MinutebookError, StoreError
 from minutebook.infrastructure.settings import Settings
@@ -354,3 +355,27 @@ def test_a_lock_file_that_is_no_plain_file_is_refused(workspace: Workspace) -> N
     lock.symlink_to(workspace.root / "precious")
     assert refusal(lambda: workspace.locked().__enter__()).code == "memory_write_failed"
     assert not (workspace.root / "precious").exists()
+
+
+# --- a start that is killed
+
+
+@pytest.mark.parametrize(("point", "name"), [("start.ignore", ".gitignore"), ("start.id", "workspace-id")])
+def test_a_small_file_is_whole_or_not_there_and_what_a_kill_left_is_removed(
+    tmp_path: Path, point: str, name: str
+) -> None:
+    def begin() -> str:
+        made = Workspace(tmp_path)
+        made.prepare()
+        return made.own_id(make=True)
+
+    assert killed_at(point, begin)
+    folder = tmp_path / ".tinyagent"
+    assert not (folder / name).exists()
+    assert [path for path in folder.iterdir() if path.name.endswith(".tmp")] != []
+
+    mine = begin()
+
+    assert begin() == mine
+    assert sorted(path.name for path in folder.iterdir()) == [".gitignore", "workspace-id"]
+    assert "minutebook.db" in (folder / ".gitignore").read_text()

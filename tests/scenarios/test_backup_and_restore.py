@@ -185,7 +185,61 @@ def test_a_backup_that_is_killed_or_fails_is_whole_or_not_there(
     assert command("restore", "--from", name).code == 0
 
 
+def test_the_next_backup_removes_what_a_killed_one_left_and_none_that_is_under_way(
+    story: Any, command: Command, tmp_path: Path
+) -> None:
+    def work() -> None:
+        with Minutebook.open(story.root, read_only=True) as book:
+            book.backup(tmp_path / "saved")
+
+    # given a backup that was killed, and one that is under way
+    assert killed_at("backup.copied", work)
+    left, begun = unfinished(tmp_path), list[Path]()
+
+    def meanwhile() -> None:
+        with armed("backup.copied", lambda: None):
+            assert command("backup", tmp_path / "other").code == 0
+        begun.extend(unfinished(tmp_path))
+
+    # when a third is made meanwhile
+    with Minutebook.open(story.root, read_only=True) as book, armed("backup.copied", meanwhile):
+        book.backup(tmp_path / "whole")
+    # then the first is gone, and the second was left alone
+    assert len(left) == len(begun) == 1
+    assert left != begun
+    assert unfinished(tmp_path) == []
+    assert (tmp_path / "whole").exists()
+    assert (tmp_path / "other").exists()
+
+
+def test_the_next_start_removes_what_a_killed_restore_left(story: Any, command: Command, tmp_path: Path) -> None:
+    assert command("backup", tmp_path / "saved").code == 0
+    assert killed_at("restore.proved", lambda: Minutebook.restore(story.root, tmp_path / "saved", replace=True))
+    assert unfinished(story.root) != []
+    Minutebook.open(story.root, read_only=True).close()
+    assert unfinished(story.root) != []
+    Minutebook.open(story.root, automatic=False).close()
+    assert unfinished(story.root) == []
+
+
 # --- restore
+
+
+def test_the_memory_file_keeps_its_mode_in_a_restore(story: Any, command: Command, tmp_path: Path) -> None:
+    memory_file(story.root).chmod(0o640)
+    assert command("backup", tmp_path / "saved").code == 0
+    before = memory_file(story.root).read_bytes()
+    with Minutebook.open(story.root, automatic=False) as book:
+        book.memory.propose({"operation": "add", "text": "This came after the backup."})
+        book.curate()
+    assert memory_file(story.root).read_bytes() != before
+
+    done = command("restore", "--from", tmp_path / "saved", "--replace", "--json").answer
+
+    assert (done["ok"], done["memory_file"]) == (True, "clean")
+    assert memory_file(story.root).read_bytes() == before
+    assert memory_file(story.root).stat().st_mode & 0o777 == 0o640
+    assert [path.name for path in memory_file(story.root).parent.iterdir()] == ["MEMORY.md"]
 
 
 def test_a_backup_of_either_database_is_restored_on_either(
