@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / ".package"), str(ROOT / "tests" / "support")]
+sys.path[:0] = [str(ROOT / ".package"), str(ROOT / "tests" / "support"), str(Path(__file__).parent)]
 
 from failing import CALLS, ERRORS, WIRE, Child, Died, Fault, FaultServer, can_trace, counted, judge, strike  # noqa: E402
 from killing import KILLED  # noqa: E402
+from results import stamp, write_section  # noqa: E402
 
 SCENES: dict[str, tuple[str, str, bool]] = {
     "append and context": ("talking", "old", True),
@@ -125,24 +126,45 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--each", type=int, default=12, help="numbers of each call")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--part", type=int, default=1, help="only every n-th fault")
-    parser.add_argument("--scene", action="append")
+    parser.add_argument("--no-page", action="store_true", help="leave docs/reference/fault-drills.md alone")
     options = parser.parse_args(argv)
     if not can_trace():
         print("strace is not here, or may not look into a process: nothing is driven")
         return 2
-    began, results = time.monotonic(), []
+    results = []
     server = FaultServer()
     with tempfile.TemporaryDirectory(prefix="minutebook-stores-") as folder:
         made = stores(server, Path(folder))
         for scene, (_, store, _) in SCENES.items():
-            if options.scene and scene not in options.scene:
-                continue
-            result = drive(server, scene, made[store], options.each, options.seed, options.part)
-            results.append(result)
-            print(f"{scene}: {result.faults} faults, {result.met} met, {len(result.violations)} violations, "
-                  f"{dict(result.refused)}, {time.monotonic() - began:.0f} s", flush=True)
+            began = time.monotonic()
+            results.append(drive(server, scene, made[store], options.each, options.seed, options.part))
+            print(row(results[-1]), f"{time.monotonic() - began:.0f} s", flush=True)
     server.close()
+    if not options.no_page:
+        page(results, options)
     return 1 if any(result.violations for result in results) else 0
+
+
+def row(result: Result) -> str:
+    calls = ", ".join(f"{call} {result.calls[call]}" for call in (*CALLS, *WIRE) if result.calls[call])
+    return (f"| {result.scene} | {calls} | {result.faults} | {result.met} | {result.acknowledged} "
+            f"| {sum(result.refused.values())} | {len(result.violations)} |")  # fmt: skip
+
+
+def page(results: list[Result], options: argparse.Namespace) -> None:
+    codes: Counter[str] = sum((result.refused for result in results), Counter())
+    part = f", one in {options.part} of the faults" if options.part > 1 else ""
+    write_section("inject", "Calls that fail", [
+        stamp(),
+        f"Seed {options.seed}; {options.each} numbers of each call{part}, each once and for ever, with "
+        f"{', '.join(ERRORS)}. `make drill-inject` does it again.",
+        "",
+        "| scene | calls that there are | faults | met | appends acknowledged | refusals | violations |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+        *(row(result) for result in results),
+        "",
+        "What was refused had these names: " + ", ".join(f"`{code}` {many}" for code, many in codes.most_common()) + ".",
+    ])  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from killing import Server, Site
-from stores import PACKAGE
+from stores import PACKAGE, outside
 
 CHILD = Path(__file__).with_name("faulty_child.py")
 PATIENCE_SECONDS = 90.0
@@ -223,11 +223,15 @@ def same_as_told(root: Path, told: list[dict[str, Any]]) -> None:
         if topic == "MessageRecorded":
             places.setdefault(facts["message"], []).append(position)
     committed = {facts["revision"] for _, topic, facts, _ in rows if topic == "RevisionCommitted"}
+    with outside(root) as connection:
+        ended = {run for (run,) in connection.exec_driver_sql("SELECT run FROM events WHERE topic = 'RunSucceeded'")}
     proposed = " ".join(json.dumps(payload) for _, topic, _, payload in rows if topic == "CandidateProposed")
     for line in told:
         if "kept" in line:
             assert places.get(line["kept"]) == [line["position"]], f"a false acknowledgement: {line}"
         if line.get("revision"):
             assert line["revision"] in committed, f"a false acknowledgement: {line}"
+        if "ended" in line:
+            assert line["ended"] in ended, f"a false acknowledgement: {line}"
         if "fact" in line:
             assert line["fact"] in proposed, f"a false acknowledgement: {line}"

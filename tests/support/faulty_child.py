@@ -107,9 +107,9 @@ class Work:
         return None
 
     def succeed(self) -> None:
-        def ended() -> None:
+        def ended() -> dict[str, Any]:
             self.left[0].succeed()
-            self.left.clear()
+            return {"ended": self.left.pop().id}
 
         self.talk.attempt("succeed", ended)
 
