@@ -200,16 +200,17 @@ class Sample:
     """Whether the states of this cut were enumerated to the last one."""
 
 
-def states(calls: Sequence[Call], *, each: int, chance: random.Random) -> Iterator[Sample]:
+def states(calls: Sequence[Call], *, each: int, chance: random.Random, end: bool = False) -> Iterator[Sample]:
     """The legal states at each cut, each once, with the most that had been acknowledged at it.
 
     A cut stands before each sync and at the end: what lands there in part includes all that lay between. Up to ``each``
-    states of a cut are all of them; of more, ``each`` are drawn, the plain ones first.
+    states of a cut are all of them; of more, ``each`` are drawn, the plain ones first. ``end``: the last cut alone.
     """
-    disk, told = Disk(), []
+    disk = Disk()
+    told: list[dict[str, Any]] = []
     best: dict[bytes, Sample] = {}
     for number, call in enumerate([*calls, Call("sync", "")]):
-        if call.kind == "sync":
+        if call.kind == "sync" and (not end or number == len(calls)):
             for state, whole in _choices(disk, each, chance):
                 best[digest(state)] = Sample(state, tuple(told), number, whole)
         if call.kind == "told":

@@ -262,12 +262,11 @@ def warm() -> None:
         listening.listen()
         talk = Talk(f"{folder}/line")
         heard = listening.accept()[0]
-        for name, workload in WORKLOADS.items():
-            root = Path(folder) / name
-            root.mkdir()
-            work = Work(talk, root)
+        root = Path(folder) / "w"
+        root.mkdir()
+        work = Work(talk, root)
+        for workload in (remembering, starting, going_on):
             workload(work)
-            going_on(work)
             heard.recv(1 << 20)
         talk.line.close()
         heard.close()

@@ -30,10 +30,16 @@ class Survived:
     kinds: Counter[str] = field(default_factory=Counter)
 
 
-def survive(calls: Sequence[Call], folder: Path, *, each: int, seed: int, stop: int | None = None, part: int = 1) -> Survived:
-    """Lays out every state that is drawn, opens it and judges; ``stop`` ends it after so many troubles."""
+def survive(
+    calls: Sequence[Call], folder: Path, *, each: int, seed: int, stop: int | None = None, part: int = 1,
+    end: bool = False,
+) -> Survived:  # fmt: skip
+    """Lays out every state that is drawn, or every ``part``-th, opens it and judges.
+
+    ``stop`` ends it after so many troubles; ``end``: only the disks on which all that was asked for may be.
+    """
     found = Survived()
-    for number, sample in enumerate(states(calls, each=each, chance=random.Random(seed))):
+    for number, sample in enumerate(states(calls, each=each, chance=random.Random(seed), end=end)):
         if number % part:
             continue
         found.states += 1
@@ -46,6 +52,11 @@ def survive(calls: Sequence[Call], folder: Path, *, each: int, seed: int, stop: 
             if stop is not None and len(found.troubles) >= stop:
                 break
     return found
+
+
+def upto(calls: Sequence[Call], key: str) -> list[Call]:
+    """The calls to the last acknowledgement that has the key, and no further."""
+    return list(calls[: max(place for place, call in enumerate(calls) if call.told.get(key)) + 1])
 
 
 def judge(sample: Sample, root: Path, *, projections: bool = True) -> str | None:
