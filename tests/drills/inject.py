@@ -71,7 +71,9 @@ def stores(server: FaultServer, folder: Path) -> dict[str, Path]:
     return {"new": new, "old": old, "killed": killed}
 
 
-def one(server: FaultServer, scene: str, store: Path, fault: Fault | None, database: str | None = None) -> tuple[Any, Counter[str]]:
+def one(
+    server: FaultServer, scene: str, store: Path, fault: Fault | None, database: str | None = None
+) -> tuple[Any, Counter[str]]:
     """One run in a copy of its store; what was told, and the calls that it made. Raises what the judge finds."""
     workload, _, opened = SCENES[scene]
     with tempfile.TemporaryDirectory(prefix="minutebook-inject-") as folder:

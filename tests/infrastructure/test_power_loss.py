@@ -73,9 +73,7 @@ def test_a_disk_holds_what_was_synced_and_any_part_of_the_rest(calls: list[Call]
 
 def test_states_are_drawn_alike_from_one_seed_and_each_comes_once() -> None:
     calls = recording("memory")
-    one, two = (
-        [digest(sample.state) for sample in states(calls, each=3, chance=random.Random(7))] for _ in range(2)
-    )
+    one, two = ([digest(sample.state) for sample in states(calls, each=3, chance=random.Random(7))] for _ in range(2))
     assert one == two
     assert len(set(one)) == len(one)
 

@@ -1,4 +1,4 @@
-"""A file that cannot be read for a moment decides nothing: found by ``make drill-inject`` (openat, ENOSPC, at a start)."""
+"""A file that cannot be read for a moment decides nothing: found by ``make drill-inject`` (openat, at a start)."""
 
 from __future__ import annotations
 

@@ -253,9 +253,7 @@ def _up_to(units: list[Unit], number: int) -> list[Unit]:
 
 
 def _without(units: list[Unit], left_out: set[int], *, by_place: bool = False) -> list[Unit]:
-    return [
-        unit for place, unit in enumerate(units) if (place if by_place else unit.number) not in left_out
-    ]
+    return [unit for place, unit in enumerate(units) if (place if by_place else unit.number) not in left_out]
 
 
 def digest(state: State) -> bytes:

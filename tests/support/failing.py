@@ -36,7 +36,7 @@ CALLS = ("openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "renamea
 """What is asked of a disk; ``connect``, ``sendto`` and ``recvfrom`` are what is asked of a server."""
 WIRE = ("connect", "sendto", "recvfrom")
 ERRORS = ("EIO", "ENOSPC", "EACCES", "EROFS")
-OF_THE_LOG = frozenset({"openat", "pwrite64", "fdatasync", "ftruncate", "unlink", "fsync", *WIRE})
+OF_THE_LOG = frozenset({"openat", "pwrite64", "fdatasync", "ftruncate", "unlink", "execute", "commit", "open", *WIRE})
 """Calls that an append makes too. Where one of the others fails, only memory can be hit by it."""
 OURS = frozenset({"internal_error", "usage", "system_error", "store_error"})
 """Codes that say no more than that something is wrong."""
@@ -117,9 +117,9 @@ class Child:
             with socket.socket(socket.AF_UNIX) as listening:
                 listening.bind(str(self.folder / "line"))
                 listening.listen()
-                self.pid: int = server.say(
-                    root=str(root), workload=workload, socket=str(self.folder / "line"), **more
-                )["pid"]
+                self.pid: int = server.say(root=str(root), workload=workload, socket=str(self.folder / "line"), **more)[
+                    "pid"
+                ]
                 self.line, _ = listening.accept()
         finally:
             shutil.rmtree(self.folder)
@@ -173,8 +173,26 @@ def traced(pid: int, options: Sequence[str], output: Path) -> Iterator[None]:
         process.communicate()
 
 
+def hook(server: Server, root: Path, workload: str, fault: Fault, **more: Any) -> Told:
+    """The same by hooks of Python, for statements of the driver and where there is no strace."""
+    named = {"call": fault.call, "error": fault.error, "number": fault.number, "ever": fault.ever}
+    child = Child(server, root, workload, hook=named, **more)
+    try:
+        child.until("ready")
+        for word in ("worked", "over"):
+            child.go()
+            child.until(word)
+    except BaseException:
+        child.kill()
+        raise
+    assert child.end() == 0
+    [counted] = child.told.of("hit")
+    child.told.injected = counted["hit"]
+    return child.told
+
+
 def strike(server: Server, root: Path, workload: str, fault: Fault | None, **more: Any) -> Told:
-    """Runs a workload with a fault, then lets it go on without. Without one: ``CALLS`` are counted in ``told.lines``."""
+    """Runs a workload with a fault and lets it go on when it is gone; without one its calls are only counted."""
     child = Child(server, root, workload, **more)
     output = root.parent / "trace"
     options = fault.options if fault else ["-e", f"trace={','.join((*CALLS, *WIRE))}"]

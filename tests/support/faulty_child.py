@@ -8,6 +8,7 @@ meets it, and a trace of the system's calls has the acknowledgement at its place
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -18,6 +19,8 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import hooked
 
 from minutebook import Minutebook, MinutebookError, Settings
 from minutebook.infrastructure.edges.cli import entry
@@ -68,7 +71,9 @@ class Work:
     def open(self) -> Minutebook | None:
         if self.book is None:
             made: list[Minutebook] = []
-            self.talk.attempt("open", lambda: made.append(Minutebook.open(self.root, settings=SETTINGS, automatic=False)))
+            self.talk.attempt(
+                "open", lambda: made.append(Minutebook.open(self.root, settings=SETTINGS, automatic=False))
+            )
             self.book = made[0] if made else None
         return self.book
 
@@ -213,7 +218,9 @@ def going_on(work: Work) -> None:
     work.close()
 
 
-WORKLOADS: dict[str, Callable[[Work], None]] = {each.__name__: each for each in (talking, remembering, starting, lasting)}
+WORKLOADS: dict[str, Callable[[Work], None]] = {
+    each.__name__: each for each in (talking, remembering, starting, lasting)
+}
 
 
 def vary(variant: str) -> None:
@@ -236,6 +243,9 @@ def run(command: dict[str, Any]) -> None:
     os.environ[failpoints.VARIABLE] = command.get("failpoint", "")
     if command.get("variant"):
         vary(command["variant"])
+    hook = hooked.Fault(**command["hook"]) if command.get("hook") else None
+    if hook:
+        hook.install()
     talk = Talk(command["socket"])
     work = Work(talk, Path(command["root"]))
     if command.get("opened"):
@@ -243,7 +253,12 @@ def run(command: dict[str, Any]) -> None:
     talk.say(ready=True)
     talk.wait()
     failpoints.arm_from_environment()
+    if hook:
+        hook.armed = True
     WORKLOADS[command["workload"]](work)
+    if hook:
+        hook.armed = False
+        talk.say(hit=hook.hit, passed=hook.passed)
     if command.get("alone"):
         work.close()
     talk.say(worked=True)
@@ -257,6 +272,10 @@ def run(command: dict[str, Any]) -> None:
 
 def warm() -> None:
     """Everything once, so that no module is imported in a child: that too opens files."""
+    with contextlib.suppress(ImportError):
+        importlib.import_module("minutebook.infrastructure.store.server")
+        importlib.import_module("sqlalchemy.dialects.postgresql.psycopg")
+        importlib.import_module("psycopg")
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listening:
         listening.bind(f"{folder}/line")
         listening.listen()

@@ -13,11 +13,13 @@ from typing import Any
 from disk import Call
 from failing import Child, FaultServer, traced
 
-_CALL = re.compile(r"^(?P<pid>[0-9]+) +(?P<name>\w+)\((?P<arguments>.*)\) += (?P<answer>-?[0-9]+)(?:<(?P<path>[^>]*)>)?")
+_CALL = re.compile(
+    r"^(?P<pid>[0-9]+) +(?P<name>\w+)\((?P<arguments>.*)\) += (?P<answer>-?[0-9]+)(?:<(?P<path>[^>]*)>)?"
+)
 _TEXT = re.compile(r'"((?:\\x[0-9a-f]{2})*)"(\.\.\.)?')
 _FILE = re.compile(r"(-?[0-9]+|AT_FDCWD)<((?:\\x[0-9a-f]{2})*)>")
-CALLS = ("openat,open,creat,write,pwrite64,writev,pwritev,pwritev2,ftruncate,truncate,fallocate,copy_file_range,sendfile,"
-         "fsync,fdatasync,sync_file_range,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mkdir,"
+CALLS = ("openat,open,creat,write,pwrite64,writev,pwritev,pwritev2,ftruncate,truncate,fallocate,copy_file_range,"
+         "sendfile,fsync,fdatasync,sync_file_range,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mkdir,"
          "mkdirat,rmdir,lseek,sendmsg")  # fmt: skip
 UNREAD = {"writev", "pwritev", "pwritev2", "truncate", "fallocate", "copy_file_range", "sendfile", "symlink",
           "symlinkat", "rmdir", "creat", "sync_file_range"}  # fmt: skip
