@@ -1,7 +1,8 @@
-"""`make drill-inject`: the n-th system call of each kind fails, once and for ever, in real processes at work.
+"""`make drill-inject`: the n-th call of each kind fails, once and for ever, in real processes at work.
 
 Each scene is counted first; then its calls fail one after the other, at numbers that are spread over all that there
-were, with each error. A judge outside compares what was acknowledged with the database and the file.
+were, with each error. A judge outside compares what was acknowledged with the database and the file. Calls of the
+system fail by strace, statements of SQLite's driver by a hook.
 """
 
 from __future__ import annotations
@@ -17,15 +18,17 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / ".package"), str(ROOT / "tests" / "support"), str(Path(__file__).parent)]
 
-from failing import CALLS, ERRORS, WIRE, Child, Died, Fault, FaultServer, can_trace, counted, judge, strike  # noqa: E402
+from failing import CALLS, ERRORS, WIRE, Child, Died, Fault, FaultServer, Told, can_trace, counted, hook, judge, strike  # noqa: E402  # noqa: E402
+from hooked import STATEMENTS  # noqa: E402
 from killing import KILLED  # noqa: E402
+from own_server import OwnServer, end_tidily, own_server  # noqa: E402
 from results import stamp, write_section  # noqa: E402
 
 SCENES: dict[str, tuple[str, str, bool]] = {
@@ -33,8 +36,10 @@ SCENES: dict[str, tuple[str, str, bool]] = {
     "memory and its file": ("remembering", "old", True),
     "a start that recovers": ("starting", "killed", False),
     "a first start": ("starting", "new", False),
+    "a first start and memory on PostgreSQL": ("remembering", "new", False),
 }
 """What is done, in which store, and whether the book is open before the fault comes."""
+ALL = (*CALLS, *STATEMENTS, *WIRE)
 
 
 @dataclass
@@ -42,12 +47,59 @@ class Result:
     """What one scene came to."""
 
     scene: str
+    calls: Counter[str]
     faults: int = 0
     met: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
     acknowledged: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
     violations: list[str] = field(default_factory=list)
-    calls: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a scene is played: its store, and the server on which each run has a database of its own, if any."""
+
+    scene: str
+    store: Path
+    on: OwnServer | None = None
+
+    def play(self, server: FaultServer, fault: Fault | None) -> tuple[Told, Counter[str]]:
+        """One run in a copy of the store; what was told, and the calls. Raises what the judge finds."""
+        workload, _, opened = SCENES[self.scene]
+        with tempfile.TemporaryDirectory(prefix="minutebook-inject-") as folder, self._database() as database:
+            root = Path(folder) / "w"
+            shutil.copytree(self.store, root)
+            if fault is not None and fault.call in STATEMENTS:
+                told = hook(server, root, workload, fault, opened=opened)
+                judge(root, told, fault)
+                return told, Counter()
+            told = strike(server, root, workload, fault, opened=opened, database=database)
+            judge(root, told, fault)
+            return told, counted(Path(folder) / "trace")
+
+    @contextmanager
+    def _database(self) -> Iterator[str | None]:
+        if self.on is None:
+            yield None
+            return
+        name = f"inject_{time.monotonic_ns()}"
+        self.on.run(f"CREATE DATABASE {name}")
+        os.environ["MINUTEBOOK_DATABASE"] = self.on.url.set(database=name).render_as_string(hide_password=False)
+        try:
+            yield os.environ["MINUTEBOOK_DATABASE"]
+        finally:
+            del os.environ["MINUTEBOOK_DATABASE"]
+            self.on.run(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def count(self, server: FaultServer) -> Counter[str]:
+        """How often each call is made when nothing fails."""
+        _, calls = self.play(server, None)
+        if self.on is not None:
+            return Counter({call: many for call, many in calls.items() if call in WIRE})
+        for call in STATEMENTS:
+            told, _ = self.play(server, Fault(call, "EIO", 1 << 30))
+            calls[call] = told.passed
+        return Counter({call: many for call, many in calls.items() if call not in WIRE})
 
 
 def stores(server: FaultServer, folder: Path) -> dict[str, Path]:
@@ -71,19 +123,6 @@ def stores(server: FaultServer, folder: Path) -> dict[str, Path]:
     return {"new": new, "old": old, "killed": killed}
 
 
-def one(
-    server: FaultServer, scene: str, store: Path, fault: Fault | None, database: str | None = None
-) -> tuple[Any, Counter[str]]:
-    """One run in a copy of its store; what was told, and the calls that it made. Raises what the judge finds."""
-    workload, _, opened = SCENES[scene]
-    with tempfile.TemporaryDirectory(prefix="minutebook-inject-") as folder:
-        root = Path(folder) / "w"
-        shutil.copytree(store, root)
-        told = strike(server, root, workload, fault, opened=opened, database=database)
-        judge(root, told, fault)
-        return told, counted(Path(folder) / "trace")
-
-
 def numbers(count: int, each: int, chance: random.Random) -> list[int]:
     """The first ones, and others spread over all."""
     if count <= each:
@@ -92,28 +131,27 @@ def numbers(count: int, each: int, chance: random.Random) -> list[int]:
     return first + sorted(chance.sample(range(first[-1] + 1, count + 1), each - len(first)))
 
 
-def faults(calls: Counter[str], each: int, seed: int, only: tuple[str, ...] = ERRORS) -> Iterator[Fault]:
+def faults(calls: Counter[str], each: int, seed: int) -> Iterator[Fault]:
     chance = random.Random(seed)
-    for call in (*CALLS, *WIRE):
+    for call in ALL:
         for number in numbers(calls[call], each, chance):
-            for error in only:
+            for error in (*ERRORS, *(["ECONNRESET"] if call in WIRE else [])):
                 for ever in (False, True):
                     yield Fault(call, error, number, ever)
 
 
-def drive(server: FaultServer, scene: str, store: Path, each: int, seed: int, part: int = 1) -> Result:
+def drive(server: FaultServer, stage: Stage, each: int, seed: int, part: int = 1) -> Result:
     """Each fault of a scene, or every ``part``-th of them."""
-    result = Result(scene)
-    _, result.calls = one(server, scene, store, None)
+    result = Result(stage.scene, stage.count(server))
     for number, fault in enumerate(faults(result.calls, each, seed)):
         if number % part:
             continue
         result.faults += 1
         try:
-            told, _ = one(server, scene, store, fault)
+            told, _ = stage.play(server, fault)
         except Exception as error:
-            result.violations.append(f"{scene}, {fault}: {error}")
-            print(f"VIOLATION {scene}, {fault}: {str(error)[:3000]}", flush=True)
+            result.violations.append(f"{stage.scene}, {fault}: {error}")
+            print(f"VIOLATION {stage.scene}, {fault}: {str(error)[:3000]}", flush=True)
             if not isinstance(error, AssertionError):
                 traceback.print_exc()
             continue
@@ -128,47 +166,59 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--each", type=int, default=12, help="numbers of each call")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--part", type=int, default=1, help="only every n-th fault")
-    parser.add_argument("--no-page", action="store_true", help="leave docs/reference/fault-drills.md alone")
+    parser.add_argument("--scene", action="append", help="only this one; then no page is written")
     options = parser.parse_args(argv)
     if not can_trace():
         print("strace is not here, or may not look into a process: nothing is driven")
         return 2
     results = []
     server = FaultServer()
-    with tempfile.TemporaryDirectory(prefix="minutebook-stores-") as folder:
+    with tempfile.TemporaryDirectory(prefix="minutebook-stores-") as folder, own_server() as postgres:
         made = stores(server, Path(folder))
         for scene, (_, store, _) in SCENES.items():
+            if options.scene and scene not in options.scene:
+                continue
             began = time.monotonic()
-            results.append(drive(server, scene, made[store], options.each, options.seed, options.part))
-            print(row(results[-1]), f"{time.monotonic() - began:.0f} s", flush=True)
+            stage = Stage(scene, made[store], postgres if "PostgreSQL" in scene else None)
+            results.append(drive(server, stage, options.each, options.seed, options.part))
+            print(row(results[-1]), f"{time.monotonic() - began:.0f} s", dict(results[-1].refused), flush=True)
     server.close()
-    if not options.no_page:
+    if not options.scene:
         page(results, options)
     return 1 if any(result.violations for result in results) else 0
 
 
 def row(result: Result) -> str:
-    calls = ", ".join(f"{call} {result.calls[call]}" for call in (*CALLS, *WIRE) if result.calls[call])
-    return (f"| {result.scene} | {calls} | {result.faults} | {result.met} | {result.acknowledged} "
-            f"| {sum(result.refused.values())} | {len(result.violations)} |")  # fmt: skip
+    calls = ", ".join(f"{call} {result.calls[call]}" for call in ALL if result.calls[call])
+    cells = (result.scene, calls, result.faults, result.met, result.acknowledged, result.refused.total())
+    return (
+        "| "
+        + " | ".join(f"{cell:,}" if isinstance(cell, int) else cell for cell in cells)
+        + (f" | {len(result.violations)} |")
+    )
 
 
 def page(results: list[Result], options: argparse.Namespace) -> None:
     codes: Counter[str] = sum((result.refused for result in results), Counter())
-    part = f", one in {options.part} of the faults" if options.part > 1 else ""
-    write_section("inject", "Calls that fail", [
+    named = ", ".join(f"`{code}` {many:,}" for code, many in codes.most_common())
+    part = f", of which one in {options.part} was driven" if options.part > 1 else ""
+    errors = f"each once and for ever, with {', '.join(ERRORS)}, to a server ECONNRESET too{part}"
+    lines = [
         stamp(),
-        f"Seed {options.seed}; {options.each} numbers of each call{part}, each once and for ever, with "
-        f"{', '.join(ERRORS)}. `make drill-inject` does it again.",
+        f"Seed {options.seed}; up to {options.each} numbers of each call, {errors}. `make drill-inject` does it again.",
         "",
-        "| scene | calls that there are | faults | met | appends acknowledged | refusals | violations |",
+        "| scene | calls when nothing fails | faults | that came to pass | appends kept | refused | violations |",
         "| --- | --- | --- | --- | --- | --- | --- |",
         *(row(result) for result in results),
         "",
-        "What was refused had these names: " + ", ".join(f"`{code}` {many}" for code, many in codes.most_common()) + ".",
-    ])  # fmt: skip
+        f"The names of what was refused while a call failed: {named}. Nothing was refused when the fault was gone.",
+    ]
+    if any(result.violations for result in results):
+        lines[-1:] = [f"* {each}" for result in results for each in result.violations]
+    write_section("inject", "Calls that fail", lines)
 
 
 if __name__ == "__main__":
+    end_tidily()
     os.environ.pop("MINUTEBOOK_DATABASE", None)
     raise SystemExit(main(sys.argv[1:]))

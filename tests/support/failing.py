@@ -66,6 +66,8 @@ class Told:
 
     lines: list[dict[str, Any]] = field(default_factory=list)
     injected: int = 0
+    passed: int = 0
+    """How often the call was made, where it was counted by a hook."""
 
     def of(self, key: str) -> list[dict[str, Any]]:
         return [line for line in self.lines if key in line]
@@ -187,7 +189,7 @@ def hook(server: Server, root: Path, workload: str, fault: Fault, **more: Any) -
         raise
     assert child.end() == 0
     [counted] = child.told.of("hit")
-    child.told.injected = counted["hit"]
+    child.told.injected, child.told.passed = counted["hit"], counted["passed"]
     return child.told
 
 
