@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT / ".package"), str(ROOT / "tests" / "support"), str(HER
 
 from disk import Call, keep  # noqa: E402
 from failing import FaultServer, can_trace  # noqa: E402
-from power import RECORDINGS, WEAKER, survive  # noqa: E402
+from outage import RECORDINGS, WEAKER, survive  # noqa: E402
 from recording import record  # noqa: E402
 from results import stamp, write_section  # noqa: E402
 

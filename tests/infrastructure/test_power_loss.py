@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from disk import Call, Disk, digest, kept, states
 from failing import FaultServer, can_trace
-from power import RECORDINGS, WEAKER, Survived, survive, upto
+from outage import RECORDINGS, WEAKER, Survived, survive, upto
 from recording import record
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "power"

@@ -63,22 +63,22 @@ class Fault:
         fault, connect = self, sqlite3.connect
 
         class Cursor(sqlite3.Cursor):
-            def execute(self, sql: str, *rest: Any) -> sqlite3.Cursor:
+            def execute(self, sql: str, *rest: Any) -> Any:
                 fault.statement(sql)
                 return super().execute(sql, *rest)
 
-            def executemany(self, sql: str, *rest: Any) -> sqlite3.Cursor:
+            def executemany(self, sql: str, rows: Any, /) -> Any:
                 fault.statement(sql)
-                return super().executemany(sql, *rest)
+                return super().executemany(sql, rows)
 
         class Connection(sqlite3.Connection):
-            def execute(self, sql: str, *rest: Any) -> sqlite3.Cursor:
+            def execute(self, sql: str, *rest: Any) -> Any:
                 fault.statement(sql)
                 return super().execute(sql, *rest)
 
-            def executemany(self, sql: str, *rest: Any) -> sqlite3.Cursor:
+            def executemany(self, sql: str, rows: Any, /) -> Any:
                 fault.statement(sql)
-                return super().executemany(sql, *rest)
+                return super().executemany(sql, rows)
 
             def cursor(self, factory: Any = Cursor) -> Any:
                 return super().cursor(factory)
