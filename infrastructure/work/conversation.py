@@ -28,7 +28,7 @@ from ...domain.message import TRUST_ORDER
 from ...domain.streams import runs_stream, session_stream
 from .calling import kind, said
 from .identity import is_dead
-from .leases import last_seen
+from .leases import heard
 from .runtime import Runtime, new_id
 
 RETRIES = 5
@@ -158,12 +158,8 @@ def interrupt_if_dead(runtime: Runtime, session: str) -> bool:
     body = started.body
     assert isinstance(body, RunStarted)
     if body.owner is not None:
-        reason = is_dead(
-            body.owner,
-            now=runtime.now(),
-            last_seen=last_seen(runtime, started),
-            lease_seconds=body.lease_seconds,
-        )
+        now, seen = heard(runtime, started)
+        reason = is_dead(body.owner, now=now, last_seen=seen, lease_seconds=body.lease_seconds)
         if reason is None:
             return True
     else:

@@ -172,7 +172,7 @@ def main(argv: list[str]) -> int:
         print("strace is not here, or may not look into a process: nothing is driven")
         return 2
     results = []
-    server = FaultServer()
+    begun, server = stamp(), FaultServer()
     with tempfile.TemporaryDirectory(prefix="minutebook-stores-") as folder, own_server() as postgres:
         made = stores(server, Path(folder))
         for scene, (_, store, _) in SCENES.items():
@@ -184,7 +184,7 @@ def main(argv: list[str]) -> int:
             print(row(results[-1]), f"{time.monotonic() - began:.0f} s", dict(results[-1].refused), flush=True)
     server.close()
     if not options.scene:
-        page(results, options)
+        page(begun, results, options)
     return 1 if any(result.violations for result in results) else 0
 
 
@@ -198,13 +198,13 @@ def row(result: Result) -> str:
     )
 
 
-def page(results: list[Result], options: argparse.Namespace) -> None:
+def page(begun: str, results: list[Result], options: argparse.Namespace) -> None:
     codes: Counter[str] = sum((result.refused for result in results), Counter())
     named = ", ".join(f"`{code}` {many:,}" for code, many in codes.most_common())
     part = f", of which one in {options.part} was driven" if options.part > 1 else ""
     errors = f"each once and for ever, with {', '.join(ERRORS)}, to a server ECONNRESET too{part}"
     lines = [
-        stamp(),
+        begun,
         f"Seed {options.seed}; up to {options.each} numbers of each call, {errors}. `make drill-inject` does it again.",
         "",
         "| scene | calls when nothing fails | faults | that came to pass | appends kept | refused | violations |",

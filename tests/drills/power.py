@@ -40,7 +40,7 @@ def main(argv: list[str]) -> int:
     if not can_trace():
         print("strace is not here, or may not look into a process: nothing is driven")
         return 2
-    server = FaultServer()
+    begun, server = stamp(), FaultServer()
     made = {name: record(server, workload, variant=variant) for name, (workload, variant) in RECORDINGS.items()}
     server.close()
     if options.keep:
@@ -66,15 +66,15 @@ def main(argv: list[str]) -> int:
     for trouble in violations:
         print("VIOLATION", trouble)
     if not options.no_page:
-        page(rows, weak, violations, options)
+        page(begun, rows, weak, violations, options)
     return 1 if violations or any(row.endswith("| no |") for row in weak) else 0
 
 
-def page(rows: list[str], weak: list[str], violations: list[str], options: argparse.Namespace) -> None:
+def page(begun: str, rows: list[str], weak: list[str], violations: list[str], options: argparse.Namespace) -> None:
     most = f"at most {options.each} disks for each moment at which the power goes"
     head = "calls of the disk | syncs | appends acknowledged | disks opened | from moments of which none was left out"
     lines = [
-        stamp(),
+        begun,
         f"Seed {options.seed}, {most}. `make drill-power` does it again.",
         "",
         f"| workload | {head} | violations |",

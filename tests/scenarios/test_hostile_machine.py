@@ -18,8 +18,9 @@ from typing import Any
 
 import pytest
 from failing import same_as_told
+from stores import outside
 
-from minutebook import Minutebook, MinutebookError
+from minutebook import Minutebook, MinutebookError, Settings
 from minutebook.infrastructure.store.version import SQLITE_MIN
 
 # ruff: noqa: E501 - the table is read in rows
@@ -31,8 +32,8 @@ SURFACE, SCHEDULE = "test_surface_python", "test_curation_schedule"
 
 MACHINE: dict[str, tuple[tuple[str, str], ...]] = {
     "the clock is set back": ((SURFACE, "test_a_clock_that_runs_backwards_changes_no_order"), ("test_public_failures", "test_a_clock_that_is_set_back_stops_no_compaction"), ("test_identity", "test_on_another_host_the_lease_decides_and_a_clock_that_runs_backwards_never_kills"), (FAULTS, "test_a_clock_that_jumps_decides_no_order_of_revisions"), (ME, "test_a_clock_that_is_set_back_does_not_end_curation_in_the_background")),
-    "the clock stands still": ((SURFACE, "test_a_frozen_clock_loses_no_order"), (FAULTS, "test_a_clock_that_jumps_decides_no_order_of_revisions"), (ME, "test_a_lying_clock_takes_no_run_from_its_owner")),
-    "the clock jumps ahead": ((SCHEDULE, "test_a_lease_runs_out_on_the_clock_of_the_database"), ("test_generation_drills", "test_a_lease_ends_by_the_clock_of_the_database"), (ME, "test_a_lying_clock_takes_no_run_from_its_owner")),
+    "the clock stands still": ((SURFACE, "test_a_frozen_clock_loses_no_order"), (FAULTS, "test_a_clock_that_jumps_decides_no_order_of_revisions"), (ME, "test_a_lying_clock_takes_no_run_from_its_owner"), (ME, "test_a_clock_that_stands_still_or_goes_back_renews_the_lease_of_a_run_all_the_same")),
+    "the clock jumps ahead": ((SCHEDULE, "test_a_lease_runs_out_on_the_clock_of_the_database"), ("test_generation_drills", "test_a_lease_ends_by_the_clock_of_the_database"), (ME, "test_a_lying_clock_takes_no_run_from_its_owner"), (ME, "test_a_lying_clock_on_another_host_ends_no_run")),
     "no more open files": ((FAULTS, "test_a_process_without_descriptors_fails_cleanly_and_goes_on_later"), (ME, "test_whatever_a_process_may_not_have_is_told_and_loses_nothing")),
     "no more memory": ((ME, "test_a_command_without_memory_says_so_and_loses_nothing"),),
     "no longer files": ((ME, "test_whatever_a_process_may_not_have_is_told_and_loses_nothing"), ("test_export_and_import", "test_a_write_that_fails_leaves_the_old_export")),
@@ -101,6 +102,54 @@ def test_a_lying_clock_takes_no_run_from_its_owner(tmp_path: Path, step: timedel
         run.succeed()
         assert "RunInterrupted" not in {event.type for event in book.log()}
         assert book.verify().ok
+
+
+ELSEWHERE = """
+import sys
+from datetime import UTC, datetime, timedelta
+from minutebook import Minutebook, MinutebookError
+step = timedelta(days=float(sys.argv[2]))
+with Minutebook.open(sys.argv[1], clock=lambda: datetime.now(UTC) + step, automatic=False) as book:
+    try:
+        book.session("s").run()
+    except MinutebookError as error:
+        print(error.code)
+"""
+
+
+@pytest.mark.parametrize("days", [-3_650, 3_650])
+def test_a_lying_clock_on_another_host_ends_no_run(tmp_path: Path, days: int) -> None:
+    """A process in a namespace of its own is one on another host: it sees no other process, the lease alone."""
+    inside = ["unshare", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("a namespace can only be made by root")
+    with Minutebook.open(tmp_path, automatic=False) as book:
+        run = book.session("s").run()
+        run.append({"role": "user", "content": "One."})
+        done = subprocess.run(
+            [*inside, sys.executable, "-c", ELSEWHERE, str(tmp_path), str(days)],
+            env={**os.environ, "PYTHONPATH": str(HERE.parents[1] / ".package")},
+            capture_output=True, text=True, check=False, timeout=300,
+        )  # fmt: skip
+        assert done.stdout == "run_open\n", done.stderr
+        run.append({"role": "user", "content": "Two."})
+        run.succeed()
+
+
+def test_a_clock_that_stands_still_or_goes_back_renews_the_lease_of_a_run_all_the_same(tmp_path: Path) -> None:
+    now = [datetime(2036, 1, 1, tzinfo=UTC)]
+    settings = Settings(lease_seconds=0.001)
+    with Minutebook.open(tmp_path, clock=lambda: now[0], automatic=False, settings=settings) as book:
+        run = book.session("s").run()
+        for _ in range(2):
+            now[0] -= timedelta(days=365)
+            run.append({"role": "user", "content": "Still here."})
+            with outside(tmp_path) as connection:
+                query = "SELECT expires FROM leases WHERE substr(name, 1, 4) = 'run:'"
+                [heard] = connection.exec_driver_sql(query).scalars()
+            assert datetime.fromisoformat(heard).replace(tzinfo=UTC) - datetime.now(UTC) < timedelta(minutes=10)
+        assert {row["code"] for row in Minutebook.doctor(tmp_path)["findings"]}.isdisjoint({"stale_lease"})
+        run.succeed()
 
 
 # --- limits of a process
