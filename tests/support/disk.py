@@ -124,9 +124,11 @@ class Disk:
             self.loose = [unit for unit in self.loose if unit.inode is not None or unit.folder != path]
             return
         inode = self._inode(path)
+        content = bytearray(self.lasting[inode])
         for unit in self.loose:
             if unit.inode == inode:
-                self.lasting[inode] = _land(self.lasting[inode], unit)
+                _land(content, unit)
+        self.lasting[inode] = bytes(content)
         self.loose = [unit for unit in self.loose if unit.inode != inode]
 
     def units(self, sector: int) -> list[Unit]:
@@ -148,10 +150,13 @@ class Disk:
 
     def state(self, units: Sequence[Unit]) -> State:
         """The disk on which of all that was not synced these have landed."""
-        files, folders = dict(self.lasting), {path: dict(names) for path, names in self.folders.items()}
+        folders = {path: dict(names) for path, names in self.folders.items()}
+        files: dict[int, bytearray] = {}
         for unit in units:
             if unit.inode is not None:
-                files[unit.inode] = _land(files[unit.inode], unit)
+                if unit.inode not in files:
+                    files[unit.inode] = bytearray(self.lasting[unit.inode])
+                _land(files[unit.inode], unit)
             else:
                 _put(folders[unit.folder], unit.names)
         found: State = {}
@@ -163,7 +168,7 @@ class Disk:
                     found[path] = None
                     walk(path)
                 else:
-                    found[path] = files[inode]
+                    found[path] = bytes(files[inode]) if inode in files else self.lasting[inode]
 
         walk("")
         return found
@@ -177,13 +182,16 @@ def _put(folder: dict[str, int], names: Sequence[tuple[str, int | None]]) -> Non
             folder[name] = inode
 
 
-def _land(content: bytes, unit: Unit) -> bytes:
-    if unit.size is not None:
-        if unit.size < 0:  # a write has made it grow
-            return content.ljust(-unit.size, b"\0")
-        return content[: unit.size].ljust(unit.size, b"\0")
+def _land(content: bytearray, unit: Unit) -> None:
     end = unit.offset + len(unit.data)
-    return content.ljust(unit.offset, b"\0")[: unit.offset] + unit.data + content[end:]
+    if unit.size is not None:
+        end = abs(unit.size)  # below nothing: a write has made it grow, and it is never cut
+    if len(content) < end:
+        content.extend(bytes(end - len(content)))
+    if unit.size is None:
+        content[unit.offset : end] = unit.data
+    elif unit.size >= 0:
+        del content[end:]
 
 
 # --- every legal state, or a sample of them
