@@ -169,12 +169,12 @@ class Work:
         except BaseException as error:
             self.talk.say(broke=" ".join(words), error=f"{type(error).__name__}: {error}")
             return
-        said = err.getvalue()
-        if code:
-            told = json.loads(said.splitlines()[-1]) if said.strip().endswith("}") else {"error": said[-500:]}
+        said = err.getvalue().strip()
+        if code and said:
+            told = json.loads(said.splitlines()[-1]) if said.endswith("}") else {"error": said[-500:]}
             self.talk.say(refused=" ".join(words), code=told["error"], message=told.get("message", ""))
         else:
-            self.talk.say(did=" ".join(words))
+            self.talk.say(did=" ".join(words), answer="no" if code else "yes")
 
 
 def talking(work: Work) -> None:
