@@ -29,7 +29,7 @@ from failing import CALLS, ERRORS, WIRE, Child, Died, Fault, FaultServer, Told, 
 from hooked import STATEMENTS  # noqa: E402
 from killing import KILLED  # noqa: E402
 from own_server import OwnServer, end_tidily, own_server  # noqa: E402
-from results import stamp, write_section  # noqa: E402
+from results import PAGE, commit, stamp, write_section  # noqa: E402
 
 SCENES: dict[str, tuple[str, str, bool]] = {
     "append and context": ("talking", "old", True),
@@ -166,13 +166,13 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--each", type=int, default=12, help="numbers of each call")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--part", type=int, default=1, help="only every n-th fault")
-    parser.add_argument("--scene", action="append", help="only this one; then no page is written")
+    parser.add_argument("--scene", action="append", help="only this one; the page keeps the others")
     options = parser.parse_args(argv)
     if not can_trace():
         print("strace is not here, or may not look into a process: nothing is driven")
         return 2
     results = []
-    begun, server = stamp(), FaultServer()
+    begun, code, server = stamp(), commit(), FaultServer()
     with tempfile.TemporaryDirectory(prefix="minutebook-stores-") as folder, own_server() as postgres:
         made = stores(server, Path(folder))
         for scene, (_, store, _) in SCENES.items():
@@ -181,40 +181,54 @@ def main(argv: list[str]) -> int:
             began = time.monotonic()
             stage = Stage(scene, made[store], postgres if "PostgreSQL" in scene else None)
             results.append(drive(server, stage, options.each, options.seed, options.part))
-            print(row(results[-1]), f"{time.monotonic() - began:.0f} s", dict(results[-1].refused), flush=True)
+            print(row(results[-1], code), f"{time.monotonic() - began:.0f} s", flush=True)
+            page(begun, code, results, options)
     server.close()
-    if not options.scene:
-        page(begun, results, options)
     return 1 if any(result.violations for result in results) else 0
 
 
-def row(result: Result) -> str:
+HEAD = (
+    "| scene | calls when nothing fails | faults | that came to pass | appends kept | refused | violations | commit |"
+)
+
+
+def row(result: Result, code: str) -> str:
     calls = ", ".join(f"{call} {result.calls[call]}" for call in ALL if result.calls[call])
-    cells = (result.scene, calls, result.faults, result.met, result.acknowledged, result.refused.total())
-    return (
-        "| "
-        + " | ".join(f"{cell:,}" if isinstance(cell, int) else cell for cell in cells)
-        + (f" | {len(result.violations)} |")
-    )
+    numbers = (result.faults, result.met, result.acknowledged, result.refused.total(), len(result.violations))
+    return f"| {result.scene} | {calls} | {' | '.join(f'{number:,}' for number in numbers)} | {code} |"
 
 
-def page(begun: str, results: list[Result], options: argparse.Namespace) -> None:
-    codes: Counter[str] = sum((result.refused for result in results), Counter())
-    named = ", ".join(f"`{code}` {many:,}" for code, many in codes.most_common())
+def names(result: Result) -> str:
+    found = ", ".join(f"`{code}` {many:,}" for code, many in result.refused.most_common())
+    return "\n".join([f"* {result.scene}: {found}", *(f"  * violation: {each}" for each in result.violations)])
+
+
+def page(begun: str, code: str, results: list[Result], options: argparse.Namespace) -> None:
+    """Writes the section; of scenes that were not played now what stands there stays."""
+    there = PAGE.read_text(encoding="utf-8").partition("<!-- drill inject: begin -->")[2].partition("<!-- drill")[0]
+    rows, said = {}, {}
+    for line in there.splitlines():
+        for scene in SCENES:
+            if line.startswith(f"| {scene} |"):
+                rows[scene] = line
+            if line.startswith(f"* {scene}: "):
+                said[scene] = line
+    rows |= {result.scene: row(result, code) for result in results}
+    said |= {result.scene: names(result) for result in results}
     part = f", of which one in {options.part} was driven" if options.part > 1 else ""
     errors = f"each once and for ever, with {', '.join(ERRORS)}, to a server ECONNRESET too{part}"
     lines = [
         begun,
         f"Seed {options.seed}; up to {options.each} numbers of each call, {errors}. `make drill-inject` does it again.",
         "",
-        "| scene | calls when nothing fails | faults | that came to pass | appends kept | refused | violations |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-        *(row(result) for result in results),
+        HEAD,
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        *(rows[scene] for scene in SCENES if scene in rows),
         "",
-        f"The names of what was refused while a call failed: {named}. Nothing was refused when the fault was gone.",
+        "What was refused while a call failed, by its code; when the fault was gone, nothing was:",
+        "",
+        *(said[scene] for scene in SCENES if scene in said),
     ]
-    if any(result.violations for result in results):
-        lines[-1:] = [f"* {each}" for result in results for each in result.violations]
     write_section("inject", "Calls that fail", lines)
 
 
