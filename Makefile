@@ -103,6 +103,14 @@ drill-storm: $(VENV)/dev.stamp ## storms on a server of its own: connections cut
 drill-crowd: $(VENV)/dev.stamp ## four and eight processes in one workspace, a minute each, on both databases
 	@$(BIN)/python tests/drills/crowd.py $(SECONDS_EACH)
 
+.PHONY: drill-inject
+drill-inject: $(VENV)/dev.stamp ## the n-th call of each kind fails in real processes (needs strace; ARGS="--each 12 --seed 1")
+	@$(BIN)/python tests/drills/inject.py $(ARGS)
+
+.PHONY: drill-power
+drill-power: $(VENV)/dev.stamp ## every disk that a power loss may leave is opened and judged (needs strace; ARGS="--each 48")
+	@$(BIN)/python tests/drills/power.py $(ARGS)
+
 .PHONY: drill-memory
 drill-memory: $(VENV)/dev.stamp ## kill and stop the owner of a generation at every step, on both databases
 	@MINUTEBOOK_TEST_EVERY_STEP=1 $(BIN)/pytest -n $(JOBS) --dist worksteal tests/scenarios/test_generation_drills.py

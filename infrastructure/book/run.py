@@ -32,7 +32,7 @@ class Run:
         self._session = session
         self._runtime = session._runtime
         self._ref = ref
-        self._lease = Lease(self._runtime.now(), self._runtime.settings.lease_seconds)
+        self._lease = Lease(self._runtime.settings.lease_seconds)
         self._usage = Usage()
         self._proposed: set[str] = set()
         self._proposing = Lock()

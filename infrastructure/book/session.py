@@ -219,7 +219,6 @@ class Session:
         return f"{self.id}: {looked.note}" if looked.crowded else ""
 
     def _shown_context(self, ref: RunRef, lease: Lease, *, system: str, tools: tuple[JSON, ...]) -> Context:
-        now = self._runtime.now()
-        if lease.due(now):
-            renew_lease(self._runtime, ref, now)
+        if lease.due():
+            renew_lease(self._runtime, ref)
         return Context.of(self._compressor.show(ref, system=system, tools=tools))

@@ -27,7 +27,7 @@ from .address import database_url
 from .failpoints import failpoint
 from .faults import guard, of_driver, sqlstate
 from .place import create_private, hold, holds_bytes, is_file, let_go, require_local
-from .version import APPLICATION_ID, check_version, peek
+from .version import APPLICATION_ID, check_version, peek, require_sqlite
 
 Access = Literal["write", "look", "read_only"]
 """``write``: everything. ``look``: projections may advance and leave checkpoints. ``read_only``: nothing is written."""
@@ -56,6 +56,8 @@ class Database:
         self.lock_timeout = lock_timeout
         self.idle_seconds = IDLE_SECONDS
         self.sqlite = self.url.get_backend_name() == "sqlite"
+        if self.sqlite:
+            require_sqlite()
         self.path = self._sqlite_path()
         self.absent = self.path is not None and not is_file(self.path)
         if self.path is not None and not self.absent and not as_is:
@@ -303,7 +305,8 @@ def _refuse_foreign(connection: sqlite3.Connection) -> None:
     # The tables are counted first: another process that makes the book commits tables and id together, so whoever
     # sees the one sees the other. The other way round one of eight processes was refused (tried).
     filled = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if filled and connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+    marked = connection.execute("PRAGMA application_id").fetchone()[0]
+    if marked != APPLICATION_ID and (filled or marked):
         raise StoreError(
             "this SQLite file belongs to another program; point minutebook to another file "
             "(this one was left untouched)",

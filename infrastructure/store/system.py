@@ -22,6 +22,7 @@ _KINDS: tuple[tuple[frozenset[int], str, str], ...] = (
     (frozenset({errno.ENOTDIR, errno.EEXIST}), "not_a_folder", "a file stands where a folder is needed; move it away"),
     (frozenset({errno.EISDIR}), "not_a_file", "a folder stands where a file is needed; name a file"),
     (frozenset({errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL}), "bad_path", "name another path"),
+    (frozenset({errno.EFBIG}), "file_too_large", "raise the limit on the size of files (ulimit -f), or write less"),
     (frozenset({errno.ENOMEM, errno.EAGAIN}), "out_of_resources", "end other programs, or raise the limits"),
 )
 

@@ -16,6 +16,19 @@ SCHEMA_VERSION = 2
 """
 APPLICATION_ID = 0x6D626F6B  # "mbok": SQLite's application_id, so that a foreign file is known as such.
 
+SQLITE_MIN = (3, 36, 0)
+"""The first with all that is used: RETURNING is of 3.35, a database in memory that connections share of 3.36."""
+
+
+def require_sqlite() -> None:
+    """Raises StoreError ``sqlite_too_old`` before anything is made with a library that could not go on."""
+    if sqlite3.sqlite_version_info < SQLITE_MIN:
+        raise StoreError(
+            f"SQLite {sqlite3.sqlite_version} is too old: minutebook needs {'.'.join(map(str, SQLITE_MIN))} or newer; "
+            "use a Python with a newer SQLite, or PostgreSQL",
+            code="sqlite_too_old",
+        )
+
 
 def check_version(found: int) -> None:
     """Raises StoreError ``schema_newer`` or ``schema_older``."""

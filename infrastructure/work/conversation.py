@@ -29,7 +29,7 @@ from ...domain.streams import runs_stream, session_stream
 from ..store.failpoints import failpoint
 from .calling import kind, said
 from .identity import is_dead
-from .leases import last_seen
+from .leases import heard
 from .runtime import Runtime, new_id
 
 RETRIES = 5
@@ -159,12 +159,8 @@ def interrupt_if_dead(runtime: Runtime, session: str) -> bool:
     body = started.body
     assert isinstance(body, RunStarted)
     if body.owner is not None:
-        reason = is_dead(
-            body.owner,
-            now=runtime.now(),
-            last_seen=last_seen(runtime, started),
-            lease_seconds=body.lease_seconds,
-        )
+        now, seen = heard(runtime, started)
+        reason = is_dead(body.owner, now=now, last_seen=seen, lease_seconds=body.lease_seconds)
         if reason is None:
             return True
     else:

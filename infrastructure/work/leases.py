@@ -1,13 +1,20 @@
-"""Leases of open runs: how a run on another host shows that its owner lives (M2)."""
+"""Leases of open runs: how a run on another host shows that its owner lives (M2).
+
+They are written and judged by the clock of the database, and renewed by one that nobody sets: neither a clock that is
+set back nor one that runs ahead on another host ends a run whose owner lives.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
 from ...domain.events import LoggedEvent
+from ..store.leasing import clock
+from ..store.leasing import now as now_there
 from .runtime import Runtime
 
 if TYPE_CHECKING:
@@ -17,41 +24,47 @@ if TYPE_CHECKING:
 class Lease:
     """When a run's lease was last written: it is renewed at half its time, not at every append (M2)."""
 
-    def __init__(self, written: datetime, seconds: float) -> None:
-        self._written = written
-        self._half = timedelta(seconds=seconds / 2)
+    def __init__(self, seconds: float) -> None:
+        self._written = time.monotonic()
+        self._half = seconds / 2
 
-    def due(self, now: datetime) -> bool:
+    def due(self) -> bool:
+        now = time.monotonic()
         if now - self._written < self._half:
             return False
         self._written = now
         return True
 
 
-def renew_lease(runtime: Runtime, run: RunRef, now: datetime) -> None:
+def renew_lease(runtime: Runtime, run: RunRef) -> None:
     """Renews the lease of a run that reads for long without appending."""
     with runtime.log.database.projecting() as connection:
-        write_lease(runtime, connection, run, now)
+        write_lease(runtime, connection, run)
 
 
-def write_lease(runtime: Runtime, connection: Connection, run: RunRef, now: datetime) -> None:
-    mark = "?" if runtime.log.database.sqlite else "%s"
+def write_lease(runtime: Runtime, connection: Connection, run: RunRef) -> None:
+    sqlite = runtime.log.database.sqlite
+    mark = "?" if sqlite else "%s"
     connection.exec_driver_sql(
-        f"INSERT INTO leases VALUES ({mark}, {mark}, 1, {mark}) "  # noqa: S608 - placeholders only
+        f"INSERT INTO leases VALUES ({mark}, {mark}, 1, {clock(sqlite)}) "  # noqa: S608 - placeholders and the clock
         "ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, expires = excluded.expires",
-        (_lease_name(runtime, run.session, run.run), runtime.id, now.isoformat()),
+        (_lease_name(runtime, run.session, run.run), runtime.id),
     )
 
 
-def last_seen(runtime: Runtime, started: LoggedEvent) -> datetime:
-    """When the owner of a run was last heard of: its start, or the last renewal."""
+def heard(runtime: Runtime, started: LoggedEvent) -> tuple[datetime, datetime]:
+    """The database's time, and when the owner of a run was last heard of: the last renewal, or its start."""
     mark = "?" if runtime.log.database.sqlite else "%s"
     with runtime.log.database.reading() as connection:
+        now = now_there(connection)
         text = connection.exec_driver_sql(
             f"SELECT expires FROM leases WHERE name = {mark}",  # noqa: S608 - a placeholder
             (_lease_name(runtime, started.session, started.run),),
         ).scalar()
-    return max(started.time, datetime.fromisoformat(text)) if text else started.time
+    if not text:
+        return now, started.time
+    found = datetime.fromisoformat(text)
+    return now, found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _lease_name(runtime: Runtime, session: str | None, run: str | None) -> str:

@@ -55,11 +55,11 @@ def record(
             return _positions(session, events, inherited)
     expects = [(run.stream, run.version)] if run else []
     renew = None
-    if run is not None and lease is not None and lease.due(now):
+    if run is not None and lease is not None and lease.due():
         held = run
 
         def renew(connection: Connection, positions: list[int]) -> None:
-            write_lease(runtime, connection, held, now)
+            write_lease(runtime, connection, held)
 
     try:
         return runtime.log.append(events, expects=expects, within=renew)

@@ -14,7 +14,7 @@ from ..store.failpoints import failpoint
 from .file_state import file_state
 from .ledger import Ledger
 from .replacement import FileChanged, discard, leftovers, look_at_leftover, replace
-from .safe_file import Absent, Bytes, FileLook, Refused
+from .safe_file import UNREADABLE, Absent, Bytes, FileLook, Refused
 from .workspace import Workspace
 
 
@@ -71,6 +71,9 @@ def _settle(ledger: Ledger, workspace: Workspace, document: MemoryDocument, wait
             ledger.commit(document.version, waiting)
             failpoint("recover.committed")
             return Recovery(committed=waiting.number)
+    if isinstance(look, Refused) and look.code == UNREADABLE:
+        # What stands there was not seen: to abandon now would make an edit of what a dead process of ours wrote.
+        look.raise_()
     if _is_base(look, waiting):
         reason, finding = "not_written", None
     else:

@@ -61,6 +61,9 @@ class Refused:
 
 FileLook = Absent | Bytes | Refused
 
+UNREADABLE = "memory_unreadable"
+"""The code where nobody knows what stands there: it may be readable at the next look."""
+
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _LINK_MEND = "replace it by a plain file: a link could lead reads and writes to another place"
 
@@ -76,7 +79,7 @@ def look_at(folder: int, name: str, bytes_max: int) -> FileLook:
     try:
         return _read(descriptor, name, bytes_max)
     except OSError as error:
-        return Refused("memory_unreadable", f"{name} cannot be read: {error.strerror}; check the disk")
+        return Refused(UNREADABLE, f"{name} cannot be read: {error.strerror}; check the disk")
     finally:
         os.close(descriptor)
 
@@ -131,9 +134,9 @@ def _refusal(folder: int, name: str, error: OSError) -> FileLook:
     except FileNotFoundError:
         return Absent()
     except OSError:
-        return Refused("memory_unreadable", f"{name} cannot be read: {error.strerror}; check its permissions")
+        return Refused(UNREADABLE, f"{name} cannot be read: {error.strerror}; check its permissions")
     refused = _not_regular(name, found.st_mode)
-    return refused or Refused("memory_unreadable", f"{name} cannot be read: {error.strerror}; check its permissions")
+    return refused or Refused(UNREADABLE, f"{name} cannot be read: {error.strerror}; check its permissions")
 
 
 def _not_regular(name: str, mode: int) -> Refused | None:
@@ -207,7 +210,7 @@ def _folder_refusal(folder: int, part: str, error: OSError) -> Refused:
         return Refused("memory_folder_is_symlink", f"the folder {part} is a symbolic link; {_LINK_MEND}")
     if error.errno == errno.ENOTDIR:
         return Refused("memory_folder_is_file", f"{part} is in the place of a folder; move it away")
-    return Refused("memory_unreadable", f"the folder {part} cannot be opened: {error.strerror}; check its permissions")
+    return Refused(UNREADABLE, f"the folder {part} cannot be opened: {error.strerror}; check its permissions")
 
 
 # --- errors of calls

@@ -153,7 +153,9 @@ class Curating:
         if not failed:
             return True
         wait = min(2.0 ** min(len(failed), 20), BACK_OFF_SECONDS_MAX)
-        return self._runtime.now() - datetime.fromisoformat(failed[0].time) >= timedelta(seconds=wait)
+        since = self._runtime.now() - datetime.fromisoformat(failed[0].time)
+        # A failure that lies ahead says that the clock was set back: to wait for it could take years.
+        return not timedelta(0) <= since < timedelta(seconds=wait)
 
     def _pending_count(self) -> int:
         with self._runtime.projections.reading("candidates") as (view, connection):

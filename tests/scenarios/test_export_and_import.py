@@ -332,7 +332,7 @@ def test_a_write_that_fails_leaves_the_old_export(file: Path, story: Any) -> Non
     words = [sys.executable, "-c", code, str(story.root), str(file)]
     done = subprocess.run(words, env=child_environment(), capture_output=True, text=True, check=False)
     # then it is refused with a code, and the old file is whole
-    assert done.stdout == "system_error\n", done
+    assert done.stdout == "file_too_large\n", done
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir() if path.name.startswith(".")] == []
 

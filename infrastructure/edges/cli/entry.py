@@ -55,6 +55,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         told = refusal(error, _subject(error))
         output.failure(told.code, told.message)
         _be_silent(sys.stdout)
+    except MemoryError:
+        code = REFUSED
+        output.failure(
+            "out_of_resources",
+            "no memory is left: nothing half done was kept; end other programs, raise the limits, or ask for less",
+        )
     except Exception as error:
         if isinstance(error, _ClickException):
             raise SystemExit(_misused(output, error)) from None

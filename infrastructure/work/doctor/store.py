@@ -159,8 +159,9 @@ def _leases(runtime: Runtime) -> Iterator[Finding]:
         now: Any = connection.exec_driver_sql(clock).scalar()
         rows = connection.execute(select(leases.c.name, leases.c.expires).where(leases.c.owner != "")).all()
     for name, expires in rows:
-        # The folder that keeps the memory file goes on keeping it when its lease has run out.
-        if expires and expires < now and not name.startswith("file:"):
+        # The folder that keeps the memory file goes on keeping it when its lease has run out; of a run it is said when
+        # its owner was last heard of, and whether that one is dead is asked elsewhere.
+        if expires and expires < now and not name.startswith(("file:", "run:")):
             yield finding("stale_lease", name=name, expires=expires)
 
 
