@@ -1,7 +1,7 @@
 """`make drill-mutation`: does a test fail when the commit, the recovery or a check of entries is made wrong?
 
-A copy of the checkout is changed at one place (``mutants.py``), and of the tests that run that place, by the coverage
-of one run before, the fast ones go first until one fails. Every mutant has a process of its own, forked from one that
+A copy of the checkout is changed at one place (``mutants.py``), and the tests that run that place, by the coverage of
+one run before, go until one fails: those first that killed a mutant before. Every mutant has a process of its own, forked from one that
 has the libraries loaded and nothing of minutebook; one that takes ten times as long as its tests did counts as killed.
 What no test can see is named in ``tests/data/mutation/equivalent.toml`` with its reason, by file and words, so that it
 stays known when lines move.
@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 import tomllib
+import traceback
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -37,8 +38,8 @@ from mutants import Mutant, sample, sites  # noqa: E402
 from results import stamp, write_section  # noqa: E402
 
 EQUIVALENT = ROOT / "tests" / "data" / "mutation" / "equivalent.toml"
-LIBRARIES = ("hypothesis", "sqlalchemy", "pydantic", "orjson", "typer", "rich", "eventsourcing.persistence")
-SECONDS_MAX = 120.0
+LIBRARIES = ("hypothesis", "hypothesis.strategies", "sqlalchemy", "pydantic", "orjson", "typer", "rich", "eventsourcing.persistence")
+SECONDS_MAX = 60.0
 """Of tests for one mutant, as they took in the run before."""
 Fate = Literal["killed", "survived", "equivalent", "broken"]
 
@@ -102,19 +103,28 @@ class Known:
 
     seconds: dict[str, float]
     lines: dict[str, dict[int, list[str]]]
+    killers: Counter[str] = field(default_factory=Counter)
+    """Tests that killed a mutant before: they are the likeliest to kill the next one."""
 
-    def tests(self, mutant: Mutant) -> list[str]:
-        """Those that run the place, fast ones first; where it runs at import, all that run anything of the file."""
+    def tests(self, part: Part, mutant: Mutant) -> list[str]:
+        """Those that run the place: killers, then those that are about it, fast ones first.
+
+        A place that runs at import is run by all that run anything of the file.
+        """
         lines = self.lines.get(mutant.file, {})
         found = {test for line in range(mutant.line, mutant.last + 1) for test in lines.get(line, ())}
         found = found or {test for tests in lines.values() for test in tests}
+        ranks = {file: rank for rank, file in enumerate(part.tests)}
+
+        def likely(test: str) -> tuple[int, int, float, str]:
+            return -self.killers[test], ranks.get(test.partition("::")[0], 99), self.seconds.get(test, 0.0), test
+
         chosen: list[str] = []
         spent = 0.0
-        for test in sorted(found, key=lambda name: (self.seconds.get(name, 0.0), name)):
+        for test in sorted(found, key=likely):
             spent += self.seconds.get(test, 0.0)
-            if spent > SECONDS_MAX and chosen:
-                break
-            chosen.append(test)
+            if spent <= SECONDS_MAX or not chosen:
+                chosen.append(test)
         return chosen
 
 
@@ -197,7 +207,7 @@ class Copy:
         if code in (3, 4, 5):
             raise RuntimeError(text[-2_000:])
         failed = [line for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-        return code != 0, failed[0][:200] if failed else f"status {code}"
+        return code != 0, failed[0].split()[1] if failed else f"status {code}"
 
     def _child(self, tests: Sequence[str]) -> None:
         os.setsid()
@@ -211,11 +221,15 @@ class Copy:
         try:
             pytest: Any = importlib.import_module("pytest")
             code = int(pytest.main(["-x", "-q", "--no-header", *OPTIONS, *tests]))
+        except BaseException:
+            traceback.print_exc()
         finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
             os._exit(code)
 
 
-OPTIONS = ("-n", "0", "-m", "not postgres", "-p", "no:cacheprovider", "-W", "ignore::DeprecationWarning")
+OPTIONS = ("-n", "0", "-m", "not postgres", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
 
 
 def _end(group: int) -> None:
@@ -258,11 +272,12 @@ def drive(part: Part, copy: Copy, covered: Known, options: argparse.Namespace) -
 
 
 def tried(part: Part, copy: Copy, covered: Known, mutant: Mutant) -> tuple[Fate, str]:
-    tests = covered.tests(mutant)
+    tests = covered.tests(part, mutant)
     try:
         if tests:
             killed, by = copy.kills(mutant, tests, sum(covered.seconds.get(test, 0.0) for test in tests))
             if killed:
+                covered.killers[by] += 1
                 return "killed", by
         if part.last:
             # Children that are killed tell no coverage: whoever is alive meets all of those tests.
