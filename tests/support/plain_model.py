@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["add", "replace", "remove"]
-_SYLLABLES = "ba ce di fo gu ka le mi no pu ra se ti vo zu".split()
+_SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "zu")
 
 
 def word(number: int) -> str:
