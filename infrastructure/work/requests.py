@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from threading import Lock
 from typing import Any
 
 from sqlalchemy import select
@@ -15,6 +14,7 @@ from ...domain.policy import POLICY, Policy
 from ...domain.streams import shown_stream
 from ...projections.context import history, queries
 from ..settings import Settings
+from ..store.forking import ForkLock
 from .appending import append_behind
 from .freezer import Freezer, Frozen
 from .policy import policy_of
@@ -41,7 +41,7 @@ class Requests:
         self._runtime = runtime
         self._session = session
         self._freezer = freezer
-        self._lock = Lock()
+        self._lock = ForkLock()
         self._preambles: tuple[tuple[str, Preamble], ...] = ()  # the last ones recorded, the newest first
         self._shown: str | None = None
         self._asked: tuple[int, int] | None = None  # what the last request saw, and the tokens of its preamble

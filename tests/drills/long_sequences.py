@@ -57,7 +57,7 @@ def drive(where: str, database: Callable[[], Any] | None, options: argparse.Name
     def machine() -> Sequences:
         return Here()
 
-    run_state_machine_as_test(machine, settings=asked)
+    run_state_machine_as_test(machine, settings=asked)  # type: ignore[arg-type]
     counts = dict(Here.counts)
     ran = counts.pop("examples")
     killed = sum(number for name, number in counts.items() if name.startswith("killed in"))

@@ -1,9 +1,9 @@
 """`make drill-mutation`: does a test fail when the commit, the recovery or a check of entries is made wrong?
 
-A copy of the checkout is changed at one place (``mutants.py``), and the tests that run that place, by the coverage of
-one run before, go until one fails: those first that killed a mutant before. Every mutant has a process of its own,
-forked from one that has the libraries loaded and nothing of minutebook; one that takes ten times as long as its tests
-did counts as killed.
+One place is made wrong (``mutants.py``), and the tests that run that place, by the coverage of one run before, go until
+one fails: those first that killed a mutant before. The tests are loaded once; every mutant is a process forked from
+there, in which a function gets the code of the mutant. What runs when a module is imported is changed in a copy of the
+checkout and tested by a pytest of its own. A mutant that takes ten times as long as its tests did counts as killed.
 What no test can see is named in ``tests/data/mutation/equivalent.toml`` with its reason, by file and words, so that it
 stays known when lines move.
 
@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import importlib
+import inspect
 import json
 import os
 import shutil
@@ -24,11 +26,11 @@ import sys
 import tempfile
 import time
 import tomllib
-import traceback
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any, Literal
 
 HERE = Path(__file__).resolve().parent
@@ -51,8 +53,6 @@ LIBRARIES = (
 )
 SECONDS_MAX = 20.0
 """Of tests for one mutant, as they took in the run before."""
-FIRST = 12
-"""So many tests are tried before the others are even collected."""
 Fate = Literal["killed", "survived", "equivalent", "broken"]
 
 
@@ -118,13 +118,14 @@ class Known:
     killers: Counter[str] = field(default_factory=Counter)
     """Tests that killed a mutant before: they are the likeliest to kill the next one."""
 
-    def tests(self, part: Part, mutant: Mutant) -> list[str]:
-        """Those that run the place: killers, then those that are about it, fast ones first.
+    def tests(self, part: Part, mutant: Mutant) -> tuple[list[str], bool]:
+        """Those that run the place, killers first, then those that are about it; and whether any does.
 
-        A place that runs at import is run by all that run anything of the file.
+        A place that runs at import alone is tried with all that run anything of the file.
         """
         lines = self.lines.get(mutant.file, {})
         found = {test for line in range(mutant.line, mutant.last + 1) for test in lines.get(line, ())}
+        runs = bool(found)
         found = found or {test for tests in lines.values() for test in tests}
         ranks = {file: rank for rank, file in enumerate(part.tests)}
 
@@ -137,7 +138,7 @@ class Known:
             spent += self.seconds.get(test, 0.0)
             if spent <= SECONDS_MAX or not chosen:
                 chosen.append(test)
-        return chosen
+        return chosen, runs
 
 
 @dataclass
@@ -188,57 +189,126 @@ class Copy:
         return {"PYTHONPATH": ":".join(map(str, places))}
 
     def kills(self, mutant: Mutant, tests: Sequence[str], seconds: float) -> tuple[bool, str]:
-        """Whether a test fails with the mutant in place, and which. Raises RuntimeError where none could be run."""
+        """Whether a test fails with the mutant in place of the file, and which, in a pytest of its own."""
         place = self.root / mutant.file
         sound = place.read_bytes()
         place.write_text(mutant.code, encoding="utf-8")
         _forget_compiled(place)
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", *OPTIONS, *tests]
         try:
-            return self._run(tests, 30.0 + 10.0 * seconds)
+            done = subprocess.run(
+                command, cwd=self.root, env={**os.environ, **self.environment}, timeout=60.0 + 10.0 * seconds,
+                capture_output=True, text=True, check=False, start_new_session=True,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return True, "took ten times as long"
         finally:
             place.write_bytes(sound)
             _forget_compiled(place)
+        if done.returncode in (3, 4, 5):
+            raise RuntimeError(done.stdout[-2_000:])
+        failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        return done.returncode != 0, failed[0].split()[1] if failed else f"status {done.returncode}"
 
-    def _run(self, tests: Sequence[str], limit: float) -> tuple[bool, str]:
+
+class Loaded:
+    """A plug-in of pytest: instead of running what it has collected, it tries mutants in forks of this process."""
+
+    def __init__(self, drive: Callable[[Loaded], None]) -> None:
+        self._drive = drive
+        self._items: dict[str, Any] = {}
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        self._items = {item.nodeid: item for item in session.items}
+        self._drive(self)
+        return True
+
+    def kills(self, mutant: Mutant, tests: Sequence[str], seconds: float) -> tuple[bool, str] | None:
+        """Whether a test fails, and which; None where the change is not in a function."""
+        source = (ROOT / mutant.file).read_text(encoding="utf-8")
+        change = changed_function(source, mutant.code)
+        if change is None:
+            return None
+        chosen = [self._items[test] for test in tests if test in self._items]
+        read, write = os.pipe()
         child = os.fork()
         if child == 0:
-            self._child(tests)
-        until = time.monotonic() + limit
-        while time.monotonic() < until:
-            done, status = os.waitpid(child, os.WNOHANG)
-            if done:
-                break
-            time.sleep(0.05)
-        else:
-            _end(child)
-            os.waitpid(child, 0)
-            return True, "took ten times as long"
+            os.close(read)
+            self._child(mutant.file, *change, chosen, write)
+        os.close(write)
+        until = time.monotonic() + 30.0 + 10.0 * seconds
+        while not os.waitpid(child, os.WNOHANG)[0]:
+            if time.monotonic() > until:
+                _end(child)
+                os.waitpid(child, 0)
+                os.close(read)
+                return True, "took ten times as long"
+            time.sleep(0.02)
         _end(child)  # what the tests may have left running in their group
-        code = os.waitstatus_to_exitcode(status)
-        text = self.said.read_text(encoding="utf-8", errors="replace") if self.said.exists() else ""
-        if code in (3, 4, 5):
-            raise RuntimeError(text[-2_000:])
-        failed = [line for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-        return code != 0, failed[0].split()[1] if failed else f"status {code}"
+        with os.fdopen(read, "rb") as pipe:
+            told = pipe.read().decode()
+        if told == "survived":
+            return False, ""
+        return True, told or "the process died"
 
-    def _child(self, tests: Sequence[str]) -> None:
-        os.setsid()
-        os.chdir(self.root)
-        out = os.open(self.said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(out, 1)
-        os.dup2(out, 2)
-        os.environ.update(self.environment)
-        sys.path[:0] = self.environment["PYTHONPATH"].split(":")
-        code = 3
+    def _child(self, file: str, old: CodeType, new: CodeType, chosen: Sequence[Any], write: int) -> None:
+        told = ""
         try:
-            pytest: Any = importlib.import_module("pytest")
-            code = int(pytest.main(["-x", "-q", "--no-header", *OPTIONS, *tests]))
-        except BaseException:
-            traceback.print_exc()
+            os.setsid()
+            silence = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(silence, 1)
+            os.dup2(silence, 2)
+            functions = [
+                each
+                for each in gc.get_objects()
+                if isinstance(each, FunctionType)
+                and each.__code__.co_qualname == old.co_qualname
+                and each.__code__.co_firstlineno == old.co_firstlineno
+                and os.path.realpath(each.__code__.co_filename) == str(ROOT / file)
+            ]
+            assert functions, f"{file} has no function {old.co_qualname}"
+            for function in functions:
+                function.__code__ = new
+            runner: Any = importlib.import_module("_pytest.runner")
+            for item, following in zip(chosen, [*chosen[1:], None], strict=True):
+                reports = runner.runtestprotocol(item, nextitem=following, log=False)
+                if any(report.failed for report in reports):
+                    told = item.nodeid
+                    break
+            else:
+                told = "survived"
+        except AssertionError:
+            told = "survived"
+        except BaseException as error:
+            told = f"{type(error).__name__}: {error}"
         finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
+            os.write(write, told.encode())
+            os._exit(0)
+
+
+def changed_function(source: str, code: str) -> tuple[CodeType, CodeType] | None:
+    """The outermost function that differs, as it was and as it is; None where something outside of functions does."""
+    before, after = _functions(compile(source, "m", "exec")), _functions(compile(code, "m", "exec"))
+    differing = [name for name in before if name in after and before[name] != after[name]]
+    if before.keys() != after.keys() or len(differing) != 1:
+        return None
+    return before[differing[0]], after[differing[0]]
+
+
+def _functions(code: CodeType, inside: str = "") -> dict[tuple[str, int], CodeType]:
+    """Functions that are in no other one, also those of classes; what is left of a module stands under its own name."""
+    found: dict[tuple[str, int], CodeType] = {}
+    rest = []
+    for const in code.co_consts:
+        if not isinstance(const, CodeType):
+            rest.append(const)
+        elif const.co_flags & inspect.CO_NEWLOCALS and not const.co_name.startswith("<"):
+            found[const.co_qualname, const.co_firstlineno] = const
+        else:
+            found |= _functions(const, const.co_qualname)
+    blank = code.replace(co_consts=tuple(None if isinstance(each, CodeType) else each for each in code.co_consts))
+    found[f"<{inside}>", code.co_firstlineno] = blank
+    return found
 
 
 OPTIONS = ("-n", "0", "-m", "not postgres", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
@@ -269,7 +339,7 @@ def equivalents() -> dict[tuple[str, str, str], str]:
     return {(row["file"], row["before"], row["after"]): row["why"] for row in rows}
 
 
-def drive(part: Part, copy: Copy, covered: Known, options: argparse.Namespace) -> Found:
+def drive(part: Part, loaded: Loaded, copy: Copy, covered: Known, options: argparse.Namespace) -> Found:
     """Tries a sample of the mutants of a part, and says of each what became of it."""
     every = [site for file in part.files if options.only in file for site in sites(ROOT, file)]
     alike = equivalents()
@@ -281,7 +351,7 @@ def drive(part: Part, copy: Copy, covered: Known, options: argparse.Namespace) -
             found.alike.append((mutant, why))
             fate, by = "equivalent", why
         else:
-            fate, by = tried(part, copy, covered, mutant, thorough=options.thorough)
+            fate, by = tried(part, loaded, copy, covered, mutant, thorough=options.thorough)
         found.fates[fate] += 1
         if fate == "survived":
             found.survivors.append(mutant)
@@ -289,14 +359,16 @@ def drive(part: Part, copy: Copy, covered: Known, options: argparse.Namespace) -
     return found
 
 
-def tried(part: Part, copy: Copy, covered: Known, mutant: Mutant, *, thorough: bool) -> tuple[Fate, str]:
-    tests = covered.tests(part, mutant)
+def tried(
+    part: Part, loaded: Loaded, copy: Copy, covered: Known, mutant: Mutant, *, thorough: bool
+) -> tuple[Fate, str]:
+    tests, runs = covered.tests(part, mutant)
+    seconds = sum(covered.seconds.get(test, 0.0) for test in tests)
     try:
-        for some in filter(None, (tests[:FIRST], tests[FIRST:])):
-            killed, by = copy.kills(mutant, some, sum(covered.seconds.get(test, 0.0) for test in some))
-            if killed:
-                covered.killers[by] += 1
-                return "killed", by
+        killed, by = (loaded.kills(mutant, tests, seconds) if runs else None) or copy.kills(mutant, tests, seconds)
+        if killed:
+            covered.killers[by] += 1
+            return "killed", by
         if part.last and thorough:
             # Children that are killed tell no coverage: whoever is alive meets all of those tests.
             killed, by = copy.kills(mutant, part.last, 60.0)
@@ -354,17 +426,24 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--thorough", action="store_true", help="a survivor meets the drills of kills as well")
     parser.add_argument("--no-page", action="store_true", help="write no section of the page")
     options = parser.parse_args(argv)
-    for name in (*LIBRARIES, "pytest"):
-        importlib.import_module(name)
-    began, found = time.monotonic(), []
+    began = time.monotonic()
+    found: list[Found] = []
     parts = [part for part in PARTS if options.part in part.name]
     with tempfile.TemporaryDirectory(prefix="minutebook-mutation-") as folder:
         copy = Copy(Path(folder))
         out = options.covered or Path(folder) / "covered.json"
-        covered = known(out) if out.exists() else copy.cover([test for part in parts for test in part.tests], out)
-        for part in parts:
-            found.append(drive(part, copy, covered, options))
-            print(f"{part.name}: {dict(found[-1].fates)}, {found[-1].share:.1%} killed", flush=True)
+        names = [test for part in parts for test in part.tests if (ROOT / test).exists()]
+        covered = known(out) if out.exists() else copy.cover(names, out)
+
+        def try_all(loaded: Loaded) -> None:
+            for part in parts:
+                found.append(drive(part, loaded, copy, covered, options))
+                print(f"{part.name}: {dict(found[-1].fates)}, {found[-1].share:.1%} killed", flush=True)
+
+        pytest: Any = importlib.import_module("pytest")
+        os.chdir(ROOT)
+        places = ["--basetemp", str(Path(folder) / "temp"), "--rootdir", str(ROOT)]
+        pytest.main(["-s", "-q", *OPTIONS, *places, *names], plugins=[Loaded(try_all)])
     if not options.no_page:
         write_section("mutation", "Mutation testing", page(found, options, time.monotonic() - began))
     return 0

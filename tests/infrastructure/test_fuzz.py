@@ -14,6 +14,8 @@ from fuzzing import KINDS, Target, confined, drawn, kept, spoilt, targets
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from minutebook import Minutebook, MinutebookError
+
 NAMES = ("document", "notes", "answer", "event", "transcript", "entry", "message", "operation", "name", "export")
 COSTLY = ("entry", "notes")
 STEPS = st.lists(st.tuples(st.integers(0, KINDS - 1), st.integers(0, 1 << 20), st.integers(0, 1 << 16)), max_size=6)
@@ -62,6 +64,17 @@ def test_what_was_found_once_stays_mended(path: Path) -> None:
     assert confined(target(path.parent.name), partial(list, [path.read_bytes()])) == []
 
 
+def test_a_refusal_of_half_a_surrogate_pair_can_be_printed_and_is_an_answer_for_a_model(tmp_path: Path) -> None:
+    """Given a model that calls ``recall`` with such an argument, then the refusal can be encoded and recorded."""
+    with Minutebook.open(tmp_path, automatic=False) as book, book.session("s").run() as run:
+        answer = run.recall({"lim\udce9t": 400})
+        assert (answer.status, answer.note.isprintable()) == ("refused", True)
+        run.append({"role": "user", "content": answer.note})
+        with pytest.raises(MinutebookError) as caught:
+            book.session("s").recall(query="x", message="\udce9")
+        str(caught.value).encode()
+
+
 def test_the_drill_sees_what_it_looks_for() -> None:
     """Given a reader that raises, one that hangs and one that takes all memory, then each is found."""
 
@@ -75,7 +88,9 @@ def test_the_drill_sees_what_it_looks_for() -> None:
     def floods(data: bytes) -> None:
         bytearray(2_000_000_000)
 
-    one = partial(list, [b"x"])
+    def one() -> list[bytes]:
+        return [b"x"]
+
     assert [each.why for each in confined(Target("t", (b"x",), raises), one)] == ["KeyError: b'x'"]
     assert [each.why for each in confined(Target("t", (b"x",), hangs), one, cpu_seconds=1)] == ["hangs"]
     assert [each.why.split(":")[0] for each in confined(Target("t", (b"x",), floods), one)] == ["MemoryError"]

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -182,7 +183,7 @@ class Sequences(RuleBasedStateMachine):
             self.counts["undo"] += 1
             assert self.book.undo_compaction(live[-1][0]).status == "undone"
         for name, _ in (*live[:-1], *undone):
-            assert _code(lambda name=name: self.book.undo_compaction(name)) == "not_live"
+            assert _code(partial(self.book.undo_compaction, name)) == "not_live"
 
     @rule(session=st.sampled_from(SESSIONS))
     def redo(self, session: str) -> None:
