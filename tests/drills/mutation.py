@@ -77,7 +77,7 @@ PARTS = (
         (
             "tests/infrastructure/test_publisher.py",
             "tests/infrastructure/test_workspace.py",
-            "tests/infrastructure/test_commit_by_mutation.py",
+            "tests/infrastructure/test_publisher_in_detail.py",
             "tests/scenarios/test_publish_races.py",
             "tests/scenarios/test_memory_faults.py",
             "tests/scenarios/test_memory_path.py",
@@ -87,6 +87,7 @@ PARTS = (
             "tests/scenarios/test_one_server.py",
             "tests/scenarios/test_trust.py",
             "tests/scenarios/test_system_errors.py",
+            "tests/scenarios/test_damage_and_rebuild.py",
         ),
         ("tests/scenarios/test_publish_kill.py", "tests/scenarios/test_curation_kill.py"),
     ),
@@ -95,7 +96,7 @@ PARTS = (
         tuple(f"domain/checks/{path.name}" for path in sorted((ROOT / "domain" / "checks").glob("*.py"))),
         (
             "tests/domain/test_entry_checks.py",
-            "tests/domain/test_check_by_mutation.py",
+            "tests/domain/test_entry_checks_in_detail.py",
             "tests/domain/test_check_needles.py",
             "tests/domain/test_classifier.py",
             "tests/domain/test_credentials.py",
