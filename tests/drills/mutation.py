@@ -51,7 +51,7 @@ LIBRARIES = (
     "rich",
     "eventsourcing.persistence",
 )
-SECONDS_MAX = 20.0
+SECONDS_MAX = 40.0
 """Of tests for one mutant, as they took in the run before."""
 Fate = Literal["killed", "survived", "equivalent", "broken"]
 
@@ -175,13 +175,13 @@ class Copy:
         self.said = folder / "said.txt"
 
     def cover(self, tests: Iterable[str], out: Path) -> Known:
-        """Runs all tests as they are; they must pass."""
+        """Runs all tests as they are; one that fails already can tell nothing and is left out."""
         there = [test for test in tests if (self.root / test).exists()]
         command = [sys.executable, "-m", "pytest", "-q", "-p", "covering", *OPTIONS, *there]
         environment = {**os.environ, **self.environment, "MINUTEBOOK_COVERING": str(out)}
         done = subprocess.run(command, cwd=self.root, env=environment, check=False)
-        if done.returncode:
-            raise SystemExit("the tests fail before anything is changed")
+        if done.returncode not in (0, 1):
+            raise SystemExit("the tests cannot be run before anything is changed")
         return known(out)
 
     @property

@@ -1,7 +1,8 @@
 """A plug-in of pytest for the mutation drill: which test runs which line, and how long each takes.
 
 ``pytest -p covering`` with ``MINUTEBOOK_COVERING=FILE`` writes ``{"seconds": {test: s}, "lines": {file: {line:
-[tests]}}}``. Lines that run when a module is imported belong to no test. Needs ``coverage``.
+[tests]}}}``. Lines that run when a module is imported belong to no test; a test that fails tells nothing and is left
+out. Needs ``coverage``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ class Covering:
         coverage: Any = importlib.import_module("coverage")
         self._out, self._root = out, root
         self._seconds: dict[str, float] = {}
+        self._failed: set[str] = set()
         places = [str(root / name / "*") for name in ("domain", "projections", "infrastructure")]
         self._coverage = coverage.Coverage(data_file=None, include=places, config_file=False)
         self._coverage.start()
@@ -35,6 +37,8 @@ class Covering:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0.0) + report.duration
+        if report.failed:
+            self._failed.add(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
         self._coverage.stop()
@@ -43,7 +47,7 @@ class Covering:
         for file in data.measured_files():
             name = Path(file).resolve().relative_to(self._root).as_posix()
             for line, tests in data.contexts_by_lineno(file).items():
-                lines.setdefault(name, {})[line] = sorted(set(tests) - {""})
+                lines.setdefault(name, {})[line] = sorted(set(tests) - {""} - self._failed)
         self._out.write_text(json.dumps({"seconds": self._seconds, "lines": lines}), encoding="utf-8")
 
 
