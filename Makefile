@@ -111,6 +111,21 @@ drill-inject: $(VENV)/dev.stamp ## the n-th call of each kind fails in real proc
 drill-power: $(VENV)/dev.stamp ## every disk that a power loss may leave is opened and judged (needs strace; ARGS="--each 48")
 	@$(BIN)/python tests/drills/power.py $(ARGS)
 
+.PHONY: drill-sequences
+drill-sequences: $(VENV)/dev.stamp ## long sequences of everything beside a plain model (ARGS="--examples 2000 --seed 1")
+	@$(BIN)/python tests/drills/long_sequences.py $(ARGS)
+
+.PHONY: drill-fuzz
+drill-fuzz: $(VENV)/dev.stamp ## spoilt bytes for all that reads from outside (ARGS="--inputs 20000 --seed 1")
+	@$(BIN)/python tests/drills/fuzz.py $(ARGS)
+
+.PHONY: drill-mutation
+drill-mutation: ## make commit, recovery and checks wrong, see that a test fails (ARGS="--sample 200 --seed 1")
+	@test -x .venv-mutation/bin/python || $(PYTHON) -m venv .venv-mutation
+	@.venv-mutation/bin/python -m pip --disable-pip-version-check --quiet install --upgrade 'pip>=25.1'
+	@.venv-mutation/bin/python -m pip --disable-pip-version-check --quiet install --editable . --group dev --group mutation
+	@.venv-mutation/bin/python tests/drills/mutation.py $(ARGS)
+
 .PHONY: drill-memory
 drill-memory: $(VENV)/dev.stamp ## kill and stop the owner of a generation at every step, on both databases
 	@MINUTEBOOK_TEST_EVERY_STEP=1 $(BIN)/pytest -n $(JOBS) --dist worksteal tests/scenarios/test_generation_drills.py
@@ -135,4 +150,4 @@ checks-table: $(VENV)/dev.stamp ## measure the checks, kind by kind, and write t
 	@PYTHONPATH=.package $(BIN)/python tests/support/check_rates.py
 
 clean: ## remove what was made
-	@rm -rf $(VENV) .venv-drill demo-workspace bench-results soak-results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) .venv-drill .venv-mutation demo-workspace bench-results soak-results fuzz-found .pytest_cache .mypy_cache .ruff_cache .hypothesis

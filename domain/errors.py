@@ -28,6 +28,8 @@ class MinutebookError(Exception):
     code = "minutebook_error"
 
     def __init__(self, message: str, *, code: str | None = None, **details: Any) -> None:
+        # Words of others are repeated in it: half a surrogate pair could be neither printed nor encoded.
+        message = message.encode("utf-8", "backslashreplace").decode()
         super().__init__(message)
         if code is not None:
             self.code = code

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from ...domain.errors import StoreError
 from ...domain.whole_numbers import whole_number
 from ..store import past
+from ..store.forking import ForkLock
 from ..store.rebuild import Progress
 from ..store.runner import By
 from ..work import following, looking, moments, verifying
@@ -32,7 +33,7 @@ class ProjectionsFace:
     def __init__(self, runtime: Runtime, publisher: Publisher) -> None:
         self._runtime = runtime
         self._publisher = publisher
-        self._working = threading.Lock()
+        self._working = ForkLock()
 
     def list(self) -> Answers:
         """``name``, ``version``, ``cursor``, ``head``, ``lag``, ``lag_seconds``, ``status``, ``error`` and more.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -11,6 +10,7 @@ from ...domain.catalogue import Usage
 from ...domain.errors import MinutebookError, SessionError
 from ...domain.message import JSON, TRUST_ORDER, Trust, lowest_trust
 from ...domain.usage import usage_of
+from ..store.forking import ForkLock
 from ..work.conversation import RunRef, end_run, interrupt
 from ..work.leases import Lease
 from ..work.proposals import propose
@@ -35,7 +35,7 @@ class Run:
         self._lease = Lease(self._runtime.settings.lease_seconds)
         self._usage = Usage()
         self._proposed: set[str] = set()
-        self._proposing = Lock()
+        self._proposing = ForkLock()
         self._open = True
         session._book._runs.add(self)
 

@@ -14,7 +14,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +26,7 @@ from ...domain.errors import StoreError
 from .address import database_url
 from .failpoints import failpoint
 from .faults import guard, of_driver, sqlstate
+from .forking import unforked
 from .place import create_private, hold, holds_bytes, is_file, let_go, require_local
 from .version import APPLICATION_ID, check_version, peek, require_sqlite
 
@@ -89,7 +90,7 @@ class Database:
         """The connection that appends, for one thread at a time. Raises StoreError ``read_only``."""
         if self.access != "write":
             raise StoreError("the book was opened for reading; open it for writing to change it", code="read_only")
-        with self._lock, guard():
+        with self._lock, guard(), self._whole():
             self._check_open()
             new = self._writer is None
             if self._writer is None:
@@ -159,7 +160,7 @@ class Database:
 
         ``patience``: seconds to wait for locks, where it is to be less than ``lock_timeout``.
         """
-        with guard(), self._viewing() as connection:
+        with guard(), self._whole(), self._viewing() as connection:
             if self.sqlite:
                 self._begin(connection, patience)
             else:
@@ -173,6 +174,10 @@ class Database:
                     connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(patience * 1000))}")
             yield connection
             connection.commit()
+
+    def _whole(self) -> AbstractContextManager[None]:
+        """A transaction that no other thread's fork tears."""
+        return unforked() if self.sqlite else nullcontext()
 
     def _begin(self, connection: Connection, patience: float | None) -> None:
         if patience is None or patience >= self.lock_timeout:

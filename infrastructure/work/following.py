@@ -22,6 +22,7 @@ from ...domain.catalogue import Owner
 from ...domain.errors import MinutebookError, StoreError
 from ..store import cursors, leasing
 from ..store.failpoints import failpoint
+from ..store.forking import ForkLock
 from ..store.listening import Listening
 from . import claims
 from .following_lane import FATAL, Lane, Report
@@ -58,7 +59,7 @@ class Follower:
         self._runtime = runtime
         self._names = tuple(names)
         self._stop = stop
-        self._lock = threading.Lock()
+        self._lock = ForkLock()
         self._tell = report
         self._wake = threading.Event()
         self._lanes: dict[str, Lane] = {}

@@ -5,7 +5,6 @@ To forget is not to erase: past revisions and messages stay for audit. A person 
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import Any
 
 from ...domain.catalogue import LearningAllowed, LearningBlocked, SourceFact
@@ -18,6 +17,7 @@ from ...domain.message import Trust
 from ...domain.operations import Line, find_target, texts
 from ...domain.streams import candidate_stream, learning_stream
 from ...projections import evidence as catalogue
+from ..store.forking import ForkLock
 from .erasure import blocks as left_by_erasures
 from .erasure.blocks import refusing
 from .erasure.fence import mark
@@ -37,7 +37,7 @@ class Learning:
         self._version = 0
         self._blocks: dict[str, Block] = {}
         self._erased = 0
-        self._lock = Lock()
+        self._lock = ForkLock()
 
     def blocks(self) -> list[Block]:
         """What may not be learnt now."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from threading import Lock
 
 from ...domain.catalogue import MemoryFrozen
 from ...domain.document import digest, render
@@ -17,6 +16,7 @@ from ...domain.streams import shown_stream
 from ...projections.context import queries
 from ...projections.revisions import queries as revisions
 from ..store.failpoints import failpoint
+from ..store.forking import ForkLock
 from .appending import append_behind
 from .erasure.fence import mark, since
 from .memory_root import COMMON
@@ -43,7 +43,7 @@ class Freezer:
         self._publisher = publisher
         self._session = session
         self._anew = anew
-        self._lock = Lock()
+        self._lock = ForkLock()
         self._mine: Frozen | None = None
         self._mark = 0
 

@@ -7,11 +7,11 @@ quarter of the room, the same on every machine, and no ranking of ours was anoth
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +23,7 @@ from ...domain.search_query import ENTRIES, MESSAGES
 from ...projections import search_vectors
 from ...projections.search_index.packing import Key, key_of
 from ...projections.search_vectors import Embedder, SearchVectors
+from ..store.forking import ForkLock
 
 Embed: TypeAlias = Callable[[list[str]], Any]
 """Gives each of the texts a vector, all of one length: lists of numbers, or a numpy array."""
@@ -99,6 +100,7 @@ class _Space:
     numbers: dict[str, int] = field(default_factory=dict)
     parts: list[Any] = field(default_factory=list)
     entries: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    process: int = field(default_factory=os.getpid)
 
     def matrix(self) -> Any:
         if len(self.parts) > 1:
@@ -112,7 +114,7 @@ class Meaning:
     def __init__(self, embedder: Embedder, workspace: str) -> None:
         self.embedder = embedder
         self.workspace = workspace
-        self._lock = Lock()
+        self._lock = ForkLock()
         self._space: _Space | None = None
 
     def best(
@@ -145,7 +147,8 @@ class Meaning:
 
     def _read(self, view: SearchVectors, connection: Connection, generation: int) -> _Space:
         space = self._space
-        if space is None or space.view is not view or space.generation != generation:
+        if space is None or space.view is not view or space.generation != generation or space.process != os.getpid():
+            # Another process, made by fork, may have it from the middle of another thread's reading.
             space = self._space = _Space(view, generation)
         new = []
         kinds = (MESSAGES, ENTRIES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from threading import Lock
 from typing import Any
 
 from sqlalchemy import select
@@ -16,6 +15,7 @@ from ...domain.streams import shown_stream
 from ...projections.context import history, queries
 from ..settings import Settings
 from ..store.failpoints import failpoint
+from ..store.forking import ForkLock
 from .appending import append_behind
 from .freezer import Freezer, Frozen
 from .policy import policy_of
@@ -42,7 +42,7 @@ class Requests:
         self._runtime = runtime
         self._session = session
         self._freezer = freezer
-        self._lock = Lock()
+        self._lock = ForkLock()
         self._preambles: tuple[tuple[str, Preamble], ...] = ()  # the last ones recorded, the newest first
         self._shown: str | None = None
         self._asked: tuple[int, int] | None = None  # what the last request saw, and the tokens of its preamble

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...domain.errors import MemoryFault, MinutebookError, StoreError
 from ...projections import candidates
+from ..store.forking import ForkLock
 from .curation_lease import take_lease, wait_for_lease
 from .curator import Curator, answer_of
 from .evidence import Evidence
@@ -36,7 +37,7 @@ class Curating:
         self._publisher = publisher
         self._evidence = evidence
         self._curator = Curator(runtime, publisher, curator, evidence)
-        self._one_at_a_time = threading.Lock()
+        self._one_at_a_time = ForkLock()
         self._automatic = automatic and runtime.writes and runtime.settings.memory_enabled
         self._wanted = threading.Event()
         self._stopping = threading.Event()

@@ -6,7 +6,6 @@ an agent's notes every digest and id is random. Nothing is verified over the net
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 
 from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
@@ -14,13 +13,14 @@ from detect_secrets.core.scan import scan_line
 from detect_secrets.settings import transient_settings
 
 from ...domain.checks import redact_credentials
+from ..store.forking import ForkLock
 
 _LEFT_OUT = ("Entropy", "IPPublic", "Keyword")
 """Random by itself, an address, and words beside values: our own rules know the placeholders, this does not."""
 _LINE_CHARS_MAX = 5_000
 """A longer line is a payload; our own rules read it all the same."""
 
-_one_at_a_time = threading.Lock()
+_one_at_a_time = ForkLock()
 """The library keeps its settings in the module."""
 
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
+import signal
 import threading
+import time
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from crowds import gather, judge, notes
-from stores import in_a_child, outside
+from stores import held, in_a_child, outside
 
 from minutebook import Minutebook, Settings, aio
 from minutebook.infrastructure.edges.cli import main
+from minutebook.infrastructure.store.failpoints import armed
+from minutebook.infrastructure.store.forking import ForkLock, fork_waits
 
 HELLO = {"role": "user", "content": "hello"}
 
@@ -164,6 +171,129 @@ def test_a_child_made_by_fork_goes_on_with_the_book_of_its_parent(tmp_path: Path
         run.succeed()
         assert "RunInterrupted" not in [event["type"] for event in book.log()]
         assert book.verify().ok
+
+
+def wait_for(done: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not done() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert done()
+
+
+def forked(work: Callable[[], Any]) -> int:
+    """A child that does the work, and is ended when it hangs; its status is 0 where the work raises nothing."""
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(120)
+        status = 1
+        try:
+            work()
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    return child
+
+
+def test_a_child_made_by_fork_while_another_thread_is_in_a_request_goes_on(tmp_path: Path) -> None:
+    """Given a thread that waits for the log in the middle of a request, when the process forks, then the child can ask.
+
+    A lock that the thread held would never open in the child, where that thread is not: it hung for good.
+    """
+    root, go = tmp_path / "w", tmp_path / "go"
+    patient = Settings(lock_timeout_seconds=60.0, curation_automatic=False)
+
+    def hold() -> None:
+        with held(root):
+            (tmp_path / "held").touch()
+            wait_for(go.exists)
+
+    def ask() -> None:
+        wait_for(go.exists)
+        assert run.context().messages
+        assert run.memory({"operation": "add", "text": "The build needs make 4.3."}).status == "proposed"
+
+    with Minutebook.open(root, settings=patient, automatic=False) as book, book.session("s").run() as run:
+        run.append(HELLO)
+        holder = forked(hold)
+        wait_for((tmp_path / "held").exists)
+        shown: list[Any] = []
+        thread = threading.Thread(target=lambda: shown.append(run.context()))
+        thread.start()
+        wait_for(run.session._freezer._lock.locked)
+        child = forked(ask)
+        go.touch()
+        thread.join()
+        assert [os.waitpid(each, 0)[1] for each in (holder, child)] == [0, 0]
+        assert len(shown[0].messages) == 1
+        run.succeed()
+        assert book.curate().status == "committed"
+        assert book.verify().ok
+
+
+def test_a_child_made_by_fork_while_another_thread_is_in_a_transaction_can_write(tmp_path: Path) -> None:
+    """Given a thread in the middle of a transaction, when the process forks, then the child appends.
+
+    SQLite keeps in memory who may write; the child took over that the thread may, and was told ``store_locked``.
+    """
+    with Minutebook.open(tmp_path / "w", automatic=False) as book:
+        book.memory.propose({"operation": "add", "text": "The build needs make 4.3 or newer."})
+        inside, end = threading.Event(), threading.Event()
+
+        def middle() -> None:
+            inside.set()
+            end.wait(60)
+
+        def curate() -> None:
+            with armed("publish.preparing", middle):
+                book.curate()
+
+        def release() -> None:
+            # On SQLite the fork waits for the transaction; on a server it need not.
+            until = time.monotonic() + 1.0
+            while not fork_waits() and time.monotonic() < until:
+                time.sleep(0.01)
+            end.set()
+
+        threads = [threading.Thread(target=curate), threading.Thread(target=release)]
+        threads[0].start()
+        inside.wait(60)
+        threads[1].start()
+        child = forked(lambda: book.session("child").append(HELLO))
+        for thread in threads:
+            thread.join()
+        assert os.waitpid(child, 0)[1] == 0
+        assert [entry["text"] for entry in book.memory.entries()] == ["The build needs make 4.3 or newer."]
+        assert len(book.session("child").messages()) == 1
+        assert book.verify().ok
+
+
+def test_a_lock_that_another_thread_holds_is_open_in_a_child_made_by_fork() -> None:
+    lock, shut, go = ForkLock(), threading.Event(), threading.Event()
+
+    def let_go() -> tuple[bool, bool]:
+        before = lock.locked()
+        lock.release()
+        return before, lock.locked()
+
+    def hold() -> None:
+        with lock:
+            shut.set()
+            go.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    shut.wait()
+    assert in_a_child(lambda: (lock.locked(), lock.acquire(timeout=30.0), lock.locked())) == (False, True, True)
+    assert lock.locked()
+    go.set()
+    thread.join()
+    assert not lock.locked()
+    with lock:  # what the thread that forks holds is held in the child, and let go there
+        assert in_a_child(let_go) == (True, False)
+        assert lock.locked()
 
 
 def test_commands_look_at_a_run_that_is_alive_and_leave_it_alone(tmp_path: Path, capsys: Any) -> None:

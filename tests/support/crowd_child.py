@@ -106,8 +106,13 @@ def edit(place: Place) -> None:
             text = f"A person wrote line {turn} of editor {place.number} by hand."
             while not file.exists():
                 time.sleep(0.01)
-            with file.open("a", encoding="utf-8") as opened:
-                opened.write(f"§\n{text}\n")
+            if turn % 2:  # some editors write in place, some write beside it and rename
+                beside = file.with_name(f"editor-{place.number}")
+                beside.write_text(f"{file.read_text(encoding='utf-8')}§\n{text}\n", encoding="utf-8")
+                beside.replace(file)
+            else:
+                with file.open("a", encoding="utf-8") as opened:
+                    opened.write(f"§\n{text}\n")
             place.note(edit=text)
             while again(place, book.memory.sync) is None:
                 pass

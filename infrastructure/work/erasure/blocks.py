@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,6 +14,7 @@ from ....domain.events import Event, encode_payload
 from ....domain.message import Trust
 from ....domain.relearning import Forgotten, can_be_kept
 from ....domain.streams import relearning_stream
+from ...store.forking import ForkLock
 from ...store.log import Log
 from ..runtime import Runtime
 
@@ -67,7 +67,7 @@ class Erased:
     def __init__(self, log: Log, workspace: str) -> None:
         self._log = log
         self._workspace = workspace
-        self._lock = threading.Lock()
+        self._lock = ForkLock()
         self._last = 0
         self._kept: list[Block] = []
         # A slow digest by design, and a text is asked about several times on its way in.

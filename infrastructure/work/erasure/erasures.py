@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +14,7 @@ from ....domain.streams import candidate_stream, document_stream, erasure_stream
 from ....projections import candidates
 from ...store.erasure import READER, SNAPSHOT
 from ...store.failpoints import failpoint
+from ...store.forking import ForkLock
 from .. import claims, conversation
 from ..claims import Claim
 from ..publisher import Publisher
@@ -39,7 +39,7 @@ class Erasures:
         self._runtime = runtime
         self._publisher = publisher
         self._steps = Steps(runtime, publisher)
-        self._one_at_a_time = threading.Lock()
+        self._one_at_a_time = ForkLock()
         self.waits_for: dict[str, Obstacle] = {}
 
     # --- asking

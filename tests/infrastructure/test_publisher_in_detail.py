@@ -1,0 +1,158 @@
+"""Small promises of the publisher that mutation testing found nobody to keep (``make drill-mutation``)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desk import Desk
+
+from minutebook.domain.catalogue import DriftDetected
+from minutebook.domain.errors import MemoryFault
+from minutebook.infrastructure.store.failpoints import armed
+from minutebook.infrastructure.store.log import Log
+from minutebook.infrastructure.work import exchange
+from minutebook.infrastructure.work.ledger import Ledger
+from minutebook.infrastructure.work.replacement import refuse_early
+from minutebook.infrastructure.work.safe_file import Bytes
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = Desk(tmp_path)
+    yield made
+    made.database.close()
+
+
+def code(act: Any) -> str:
+    with pytest.raises(MemoryFault) as caught:
+        act()
+    return caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("me", "groups", "owner", "group", "mode", "acl", "refused"),
+    [
+        (0, (), 1000, 1000, 0o660, b"acl", False),  # the administrator can give back whatever it is
+        (1000, (1000,), 1000, 1000, 0o660, None, False),
+        (1000, (1000, 2000), 1000, 2000, 0o660, b"acl", False),  # one of my other groups
+        (1000, (1000,), 1000, 2000, 0o600, None, False),  # the group may do nothing, so that nothing is lost
+        (1000, (1000,), 1000, 2000, 0o640, None, True),
+        (1000, (1000,), 1000, 2000, 0o600, b"acl", True),
+        (1000, (1000,), 2000, 1000, 0o600, None, True),
+    ],
+)
+def test_a_file_that_could_not_be_given_back_is_refused_early(
+    me: int, groups: tuple[int, ...], owner: int, group: int, mode: int, acl: bytes | None, refused: bool,
+    desk: Desk, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    desk.publish("one")
+    base = Bytes(b"one\n", "digest", mode, owner, group, 1, acl)
+    monkeypatch.setattr(os, "geteuid", lambda: me)
+    monkeypatch.setattr(os, "getegid", lambda: groups[0] if groups else 0)
+    monkeypatch.setattr(os, "getgroups", lambda: list(groups))
+    if refused:
+        assert code(lambda: refuse_early(desk.workspace, base)) == "memory_foreign_owner"
+    else:
+        refuse_early(desk.workspace, base)
+
+
+def test_an_edit_that_was_displaced_before_a_failed_restore_is_not_kept_twice(desk: Desk) -> None:
+    desk.publish("one")
+    desk.publish("two")
+    desk.edit("an edit\n")
+    with armed("file.open_temp", "raise(ENOSPC)"):
+        assert code(lambda: desk.publisher.restore(1, discard_edit=True)) == "memory_disk_full"
+    assert desk.bytes() == b"an edit\n"
+    done = desk.publisher.restore(1, discard_edit=True)
+    kinds = [event.body.kind for event in desk.log.read() if event.topic == "RevisionPrepared"]  # type: ignore[attr-defined]
+    assert kinds.count("displaced") == 1
+    assert done.displaced == (3,)
+    assert desk.bytes() == b"one\n"
+
+
+def test_a_canonical_file_from_before_is_imported_where_it_stands(desk: Desk) -> None:
+    """Given a file that nobody adopted, as we would write it, then an import records it and writes nothing."""
+    desk.edit("one\n§\ntwo\n")
+    before = desk.path.stat()
+    intake, done = desk.publisher.import_notes(desk.bytes())
+    assert [entry.text for entry in intake.entries] == ["one", "two"]
+    assert (done.revision, done.changed, done.displaced) == (1, True, ())
+    assert (desk.path.stat().st_ino, desk.path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert desk.publisher.state().clean
+
+
+def test_a_restore_that_is_refused_because_of_an_edit_records_the_drift(desk: Desk) -> None:
+    first = desk.publish("one")
+    desk.edit("an edit\n")
+    assert code(lambda: desk.publisher.restore(1)) == "memory_drift"
+    [drift] = [event.body for event in desk.log.read() if isinstance(event.body, DriftDetected)]
+    assert (drift.kind, drift.expected) == ("drift", first.digest)
+    assert code(lambda: desk.publisher.restore(1)) == "memory_drift"
+    assert desk.topics().count("DriftDetected") == 1, "once for each finding"
+
+
+class Counting(Log):
+    """A log that notes which versions of a stream were read."""
+
+    read_versions: list[int]
+
+    def stream(self, *arguments: Any, **options: Any) -> Any:
+        found = super().stream(*arguments, **options)
+        self.read_versions += [event.version for event in found]
+        return found
+
+
+def test_the_document_is_read_from_the_end_and_no_event_of_it_twice(desk: Desk) -> None:
+    desk.publish("one")
+    for number in range(30):
+        desk.edit(f"an edit {number}\n")
+        assert code(lambda: desk.publisher.restore(1)) == "memory_drift"
+    log = Counting(desk.database)
+    log.read_versions = []
+    document = Ledger(log, desk.settings.workspace_id, lambda: desk.time, None).document()
+    assert document.current is not None
+    assert document.current.number == 1
+    assert len(document.drift) == 30
+    assert sorted(log.read_versions) == sorted(set(log.read_versions)) == list(range(1, 33))
+
+
+def test_each_revision_is_noted_beside_the_database_when_it_is_written(desk: Desk) -> None:
+    """F36: a restored older database does not know the revision; the note in the lock file does."""
+    for number, text in enumerate(("one", "two"), 1):
+        done = desk.publish(text)
+        assert desk.workspace.noted() == f"revision {number} {done.digest}\n"
+    desk.edit("three\n")
+    taken = desk.publisher.sync()
+    assert desk.workspace.noted() == f"revision 3 {taken.digest}\n"
+
+
+def test_a_name_that_cannot_be_removed_is_left_for_the_next_recovery_and_told(desk: Desk) -> None:
+    desk.publish("one")
+    left = desk.path.with_name(".MEMORY.md.1.tmp")
+    left.write_text("torn")
+    with armed("file.unlink", "raise(EACCES)"):
+        told = desk.publisher.recover()
+    assert (told.left, told.removed, left.exists()) == ((left.name,), (), True)
+    told = desk.publisher.recover()
+    assert (told.left, told.removed, left.exists()) == ((), (left.name,), False)
+
+
+def test_a_system_that_knows_no_exchange_of_names_gets_a_link_and_a_rename(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exchange._call.cache_clear()
+    monkeypatch.setattr(sys, "platform", "another")
+    try:
+        with pytest.raises(exchange.ExchangeUnsupported):
+            exchange.exchange(0, "one", "other")
+        desk.publish("one")
+        desk.publish("two")
+    finally:
+        exchange._call.cache_clear()
+    assert desk.bytes() == b"two\n"
+    assert desk.names() == ["MEMORY.md"]
