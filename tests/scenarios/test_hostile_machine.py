@@ -138,7 +138,7 @@ def test_a_lying_clock_on_another_host_ends_no_run(tmp_path: Path, days: int) ->
 
 def test_a_clock_that_stands_still_or_goes_back_renews_the_lease_of_a_run_all_the_same(tmp_path: Path) -> None:
     now = [datetime(2036, 1, 1, tzinfo=UTC)]
-    settings = Settings(lease_seconds=0.001)
+    settings = Settings(lease_seconds=0.000001)
     with Minutebook.open(tmp_path, clock=lambda: now[0], automatic=False, settings=settings) as book:
         run = book.session("s").run()
         for _ in range(2):
