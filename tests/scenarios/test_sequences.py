@@ -24,7 +24,7 @@ def test_any_sequence_comes_to_what_the_model_says() -> None:
     run_state_machine_as_test(
         Sequences,
         settings=settings(
-            max_examples=12, stateful_step_count=18, deadline=None, derandomize=True, suppress_health_check=SLOW
+            max_examples=8, stateful_step_count=15, deadline=None, derandomize=True, suppress_health_check=SLOW
         ),
     )
 
@@ -45,6 +45,6 @@ def test_any_sequence_comes_to_what_the_model_says_on_a_server(
     run_state_machine_as_test(
         OnServer,
         settings=settings(
-            max_examples=3, stateful_step_count=15, deadline=None, derandomize=True, suppress_health_check=SLOW
+            max_examples=2, stateful_step_count=12, deadline=None, derandomize=True, suppress_health_check=SLOW
         ),
     )

@@ -62,6 +62,7 @@ class Sequences(RuleBasedStateMachine):
         self.url: str | None = None if make is None else self.stack.enter_context(make())
         self.model = Model()
         self.number = 0
+        self.fresh = False
         self.runs: dict[str, tuple[Any, list[Wish]]] = {}
         self.told: dict[tuple[str, str], int] = {}
         self.shown: list[tuple[str, int, str]] = []
@@ -124,13 +125,15 @@ class Sequences(RuleBasedStateMachine):
         to = self.runs[session][0] if session in self.runs else self.book.session(session)
         self._acknowledged(session, messages, self._append(to, session, messages))
         self.model.append(session, messages)
+        self.fresh = True
 
-    @precondition(lambda self: self.told and not self.runs)
+    @precondition(lambda self: self.fresh and not self.runs)
     @rule(data=st.data())
     def append_again(self, data: st.DataObject) -> None:
         """M3: the same id again is the same place, and other content under it is refused."""
         session, name = data.draw(st.sampled_from(sorted(self.told)))
         source = dict(self.model.messages[session])[name]
+        self.fresh = False
         if source is None:
             return
         self.counts["append again"] += 1
