@@ -23,6 +23,11 @@ _MENDS: tuple[tuple[str, str, str], ...] = (
         "check the server and the database URL, then try again",
     ),
     (
+        r"connection to server [^\n]*failed: (No space left|Permission denied|Read-only file|Input/output)",
+        "store_unreachable",
+        "check the server and the database URL, then try again",
+    ),
+    (
         r"database is locked|database table is locked",
         "store_locked",
         "another process holds the database; try again, or raise lock_timeout_seconds",

@@ -102,11 +102,17 @@ def test_a_password_in_what_a_driver_says_is_hidden(text: str, hidden: str) -> N
 @pytest.mark.parametrize(
     "reason", ["Permission denied", "Input/output error", "Read-only file system", "No space left on device"]
 )
-@pytest.mark.parametrize("what", ["receive data from", "send data to"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        "consuming input failed: could not receive data from server",
+        "sending query failed: could not send data to server",
+        'connection is bad: connection to server on socket "/run/.s.PGSQL.5432" failed',
+    ],
+)
 def test_a_call_to_the_server_that_fails_is_a_server_that_cannot_be_reached(what: str, reason: str) -> None:
     """Found by ``make drill-inject``: whatever the system says, the disk is not meant, nor the log."""
-    said = f"consuming input failed: could not {what} server: {reason}"
-    assert translate(psycopg.OperationalError(said)).code == "store_unreachable"
+    assert translate(psycopg.OperationalError(f"{what}: {reason}")).code == "store_unreachable"
 
 
 def test_a_missing_driver_names_the_extra(tmp_path: Path) -> None:
