@@ -156,3 +156,46 @@ def test_a_system_that_knows_no_exchange_of_names_gets_a_link_and_a_rename(
         exchange._call.cache_clear()
     assert desk.bytes() == b"two\n"
     assert desk.names() == ["MEMORY.md"]
+
+
+class Died(BaseException):
+    """Stands for the end of a process: nothing is cleaned up."""
+
+
+def test_an_edit_while_a_revision_waits_is_drift(desk: Desk) -> None:
+    def die() -> None:
+        raise Died
+
+    desk.publish("one")
+    with armed("publish.prepared", die), pytest.raises(Died):
+        desk.publish("one", "two")
+    assert desk.publisher.state().state == "clean", "the file is the base"
+    desk.edit("an edit\n")
+    assert desk.publisher.state().state == "drift"
+    desk.edit("one\n§\ntwo\n")
+    assert desk.publisher.state().state == "clean", "it is written, and not yet committed"
+
+
+def test_a_document_may_be_as_large_as_the_file_may_be_and_no_larger(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, memory_file_bytes_max=10)
+    try:
+        assert desk.publish("12345678").changed  # nine bytes with the line end
+        assert desk.publish("123456789").changed
+        assert code(lambda: desk.publish("1234567890")) == "memory_too_large"
+        assert code(lambda: desk.publish("1234567890 and more")) == "memory_too_large"
+        assert desk.bytes() == b"123456789\n"
+        assert desk.topics().count("RevisionPrepared") == 2
+    finally:
+        desk.database.close()
+
+
+def test_a_file_that_changed_before_the_last_look_is_not_touched_at_all(desk: Desk) -> None:
+    desk.publish("one")
+    exchanged: list[bytes] = []
+    with (
+        armed("file.read_base", lambda: desk.edit("an edit\n")),
+        armed("file.exchange", lambda: exchanged.append(desk.bytes())),
+    ):
+        assert code(lambda: desk.publish("two")) == "memory_changed"
+    assert exchanged == []
+    assert desk.bytes() == b"an edit\n"
