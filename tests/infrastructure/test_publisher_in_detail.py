@@ -13,12 +13,13 @@ from desk import Desk
 
 from minutebook.domain.catalogue import DriftDetected
 from minutebook.domain.errors import MemoryFault
+from minutebook.domain.revision import Draft
 from minutebook.infrastructure.store.failpoints import armed
 from minutebook.infrastructure.store.log import Log
 from minutebook.infrastructure.work import exchange
 from minutebook.infrastructure.work.ledger import Ledger
 from minutebook.infrastructure.work.replacement import refuse_early
-from minutebook.infrastructure.work.safe_file import Bytes
+from minutebook.infrastructure.work.safe_file import Bytes, Refused
 
 
 @pytest.fixture
@@ -199,3 +200,26 @@ def test_a_file_that_changed_before_the_last_look_is_not_touched_at_all(desk: De
         assert code(lambda: desk.publish("two")) == "memory_changed"
     assert exchanged == []
     assert desk.bytes() == b"an edit\n"
+
+
+def test_a_recorded_revision_knows_where_it_was_prepared(desk: Desk) -> None:
+    desk.edit("one\n")
+    revision = desk.publisher.ledger.record(desk.publisher.document(), Draft("manual", ("one",), ()))
+    [prepared] = [event for event in desk.log.read() if event.topic == "RevisionPrepared"]
+    assert revision.position == prepared.position
+    assert desk.publisher.ledger.committed(revision)
+
+
+@pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="these two exchange names")
+def test_where_the_system_can_names_are_exchanged(desk: Desk) -> None:
+    desk.publish("one")
+    exchanged: list[bytes] = []
+    with armed("file.exchange", lambda: exchanged.append(desk.bytes())):
+        desk.publish("two")
+    assert exchanged == [b"one\n"]
+
+
+def test_what_may_not_be_read_is_refused_before_anything_is_prepared(desk: Desk) -> None:
+    assert code(lambda: refuse_early(desk.workspace, Refused("memory_is_a_symlink", "look at it"))) == (
+        "memory_is_a_symlink"
+    )
