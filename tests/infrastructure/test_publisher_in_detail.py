@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from desk import Desk
 
-from minutebook.domain.catalogue import DriftDetected
+from minutebook.domain.catalogue import DriftDetected, EntryFact
 from minutebook.domain.errors import MemoryFault
 from minutebook.domain.revision import Draft
 from minutebook.infrastructure.store.failpoints import armed
@@ -204,7 +204,8 @@ def test_a_file_that_changed_before_the_last_look_is_not_touched_at_all(desk: De
 
 def test_a_recorded_revision_knows_where_it_was_prepared(desk: Desk) -> None:
     desk.edit("one\n")
-    revision = desk.publisher.ledger.record(desk.publisher.document(), Draft("manual", ("one",), ()))
+    facts = (EntryFact(entry="e1", since=1, actor="person", trust="user"),)
+    revision = desk.publisher.ledger.record(desk.publisher.document(), Draft("manual", ("one",), facts))
     [prepared] = [event for event in desk.log.read() if event.topic == "RevisionPrepared"]
     assert revision.position == prepared.position
     assert desk.publisher.ledger.committed(revision)
