@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from ..catalogue import Finding
@@ -76,7 +77,7 @@ def secrets(text: str) -> tuple[Secret, ...]:
     # Of two kinds at the same place the one that says more stays.
     found.sort(key=lambda s: (s.start, -s.stop, s.kind == "named_value"))
     kept: list[Secret] = []
-    for secret in found:
+    for secret in map(partial(_whole, text), found):
         if is_cut(text, secret.stop):
             continue
         if kept and secret.start < kept[-1].stop:
@@ -85,6 +86,18 @@ def secrets(text: str) -> tuple[Secret, ...]:
             continue
         kept.append(secret)
     return tuple(kept)
+
+
+_LONG = 100
+"""The least that a pattern takes at most: a longer secret may go on where the pattern ends."""
+_REST = re.compile(r"[A-Za-z0-9+/=_~-][A-Za-z0-9+/=._~-]{0,19999}")
+
+
+def _whole(text: str, secret: Secret) -> Secret:
+    """With the rest of a value that is longer than its pattern reads."""
+    if secret.stop - secret.start < _LONG or (rest := _REST.match(text, secret.stop)) is None:
+        return secret
+    return Secret(secret.kind, secret.start, rest.end())
 
 
 def _shaped(text: str) -> Iterator[Secret]:

@@ -17,6 +17,17 @@ from ...domain.errors import InputError, MinutebookError, StoreError
 
 _MENDS: tuple[tuple[str, str, str], ...] = (
     (
+        # First: what the system says of a socket reads as if it were said of a disk.
+        r"could not (receive data from|send data to) server",
+        "store_unreachable",
+        "check the server and the database URL, then try again",
+    ),
+    (
+        r"connection to server [^\n]*failed: (No space left|Permission denied|Read-only file|Input/output)",
+        "store_unreachable",
+        "check the server and the database URL, then try again",
+    ),
+    (
         r"database is locked|database table is locked",
         "store_locked",
         "another process holds the database; try again, or raise lock_timeout_seconds",

@@ -88,6 +88,17 @@ def test_a_secret_is_replaced_by_its_kind() -> None:
     assert number == 2
 
 
+@pytest.mark.parametrize("length", [99, 100, 500, 1_999, 2_000, 2_001, 9_000])
+def test_of_a_long_secret_no_end_is_left(length: int) -> None:
+    """Found by fuzzing: the pattern read 2,000 characters, and the rest of the value was left beside the mark."""
+    value = "hunter2" + ("9q7Zk3xV" * length)[: length - 7]
+    for text in (f"password = '{value}'", f"password = {value} and more", f"Authorization: Bearer {value}"):
+        redacted, count = redact_credentials(text)
+        assert count == 1
+        assert "9q7Zk3xV" not in redacted
+        assert redact_credentials(redacted) == (redacted, 0)
+
+
 def test_redacting_twice_changes_nothing_more() -> None:
     once, _ = redact_credentials("password = Tr0ub4dor&3xyz; api_key = f3b1c9d27a6e4850b2c4d6e8f0a1b3c5")
     assert redact_credentials(once) == (once, 0)

@@ -230,12 +230,23 @@ class Loaded:
         change = changed_function(source, mutant.code)
         if change is None:
             return None
+        while True:
+            failed, by = self._fork(mutant.file, change, tests, seconds)
+            if not failed or by not in self._items or not self._fork(mutant.file, None, [by], seconds)[0]:
+                return failed, by
+            print(f"left out, it fails without a mutant too: {by}", flush=True)
+            del self._items[by]
+
+    def _fork(
+        self, file: str, change: tuple[CodeType, CodeType] | None, tests: Sequence[str], seconds: float
+    ) -> tuple[bool, str]:
+        """Whether one of the tests fails in a process of its own, with a change or as it is, and which."""
         chosen = [self._items[test] for test in tests if test in self._items]
         read, write = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(read)
-            self._child(mutant.file, *change, chosen, write)
+            self._child(file, change, chosen, write)
         os.close(write)
         until = time.monotonic() + 30.0 + 10.0 * seconds
         while not os.waitpid(child, os.WNOHANG)[0]:
@@ -252,24 +263,15 @@ class Loaded:
             return False, ""
         return True, told or "the process died"
 
-    def _child(self, file: str, old: CodeType, new: CodeType, chosen: Sequence[Any], write: int) -> None:
+    def _child(self, file: str, change: tuple[CodeType, CodeType] | None, chosen: Sequence[Any], write: int) -> None:
         told = ""
         try:
             os.setsid()
             silence = os.open(os.devnull, os.O_WRONLY)
             os.dup2(silence, 1)
             os.dup2(silence, 2)
-            functions = [
-                each
-                for each in gc.get_objects()
-                if isinstance(each, FunctionType)
-                and each.__code__.co_qualname == old.co_qualname
-                and each.__code__.co_firstlineno == old.co_firstlineno
-                and os.path.realpath(each.__code__.co_filename) == str(ROOT / file)
-            ]
-            assert functions, f"{file} has no function {old.co_qualname}"
-            for function in functions:
-                function.__code__ = new
+            if change is not None:
+                _put_in_place(file, *change)
             runner: Any = importlib.import_module("_pytest.runner")
             for item, following in zip(chosen, [*chosen[1:], None], strict=True):
                 reports = runner.runtestprotocol(item, nextitem=following, log=False)
@@ -285,6 +287,21 @@ class Loaded:
         finally:
             os.write(write, told.encode())
             os._exit(0)
+
+
+def _put_in_place(file: str, old: CodeType, new: CodeType) -> None:
+    """Gives the function its other code, in whatever it is wrapped."""
+    functions = [
+        each
+        for each in gc.get_objects()
+        if isinstance(each, FunctionType)
+        and each.__code__.co_qualname == old.co_qualname
+        and each.__code__.co_firstlineno == old.co_firstlineno
+        and os.path.realpath(each.__code__.co_filename) == str(ROOT / file)
+    ]
+    assert functions, f"{file} has no function {old.co_qualname}"
+    for function in functions:
+        function.__code__ = new
 
 
 def changed_function(source: str, code: str) -> tuple[CodeType, CodeType] | None:
@@ -445,7 +462,7 @@ def main(argv: Sequence[str]) -> int:
         os.chdir(ROOT)
         places = ["--basetemp", str(Path(folder) / "temp"), "--rootdir", str(ROOT)]
         pytest.main(["-s", "-q", *OPTIONS, *places, *names], plugins=[Loaded(try_all)])
-    if not options.no_page:
+    if found and not options.no_page:
         write_section("mutation", "Mutation testing", page(found, options, time.monotonic() - began))
     return 0
 

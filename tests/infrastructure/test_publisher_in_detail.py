@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 from desk import Desk
 
-from minutebook.domain.catalogue import DriftDetected
+from minutebook.domain.catalogue import DriftDetected, EntryFact
 from minutebook.domain.errors import MemoryFault
+from minutebook.domain.revision import Draft
 from minutebook.infrastructure.store.failpoints import armed
 from minutebook.infrastructure.store.log import Log
 from minutebook.infrastructure.work import exchange
 from minutebook.infrastructure.work.ledger import Ledger
 from minutebook.infrastructure.work.replacement import refuse_early
-from minutebook.infrastructure.work.safe_file import Bytes
+from minutebook.infrastructure.work.safe_file import Bytes, Refused
 
 
 @pytest.fixture
@@ -156,3 +157,70 @@ def test_a_system_that_knows_no_exchange_of_names_gets_a_link_and_a_rename(
         exchange._call.cache_clear()
     assert desk.bytes() == b"two\n"
     assert desk.names() == ["MEMORY.md"]
+
+
+class Died(BaseException):
+    """Stands for the end of a process: nothing is cleaned up."""
+
+
+def test_an_edit_while_a_revision_waits_is_drift(desk: Desk) -> None:
+    def die() -> None:
+        raise Died
+
+    desk.publish("one")
+    with armed("publish.prepared", die), pytest.raises(Died):
+        desk.publish("one", "two")
+    assert desk.publisher.state().state == "clean", "the file is the base"
+    desk.edit("an edit\n")
+    assert desk.publisher.state().state == "drift"
+    desk.edit("one\n§\ntwo\n")
+    assert desk.publisher.state().state == "clean", "it is written, and not yet committed"
+
+
+def test_a_document_may_be_as_large_as_the_file_may_be_and_no_larger(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, memory_file_bytes_max=10)
+    try:
+        assert desk.publish("12345678").changed  # nine bytes with the line end
+        assert desk.publish("123456789").changed
+        assert code(lambda: desk.publish("1234567890")) == "memory_too_large"
+        assert code(lambda: desk.publish("1234567890 and more")) == "memory_too_large"
+        assert desk.bytes() == b"123456789\n"
+        assert desk.topics().count("RevisionPrepared") == 2
+    finally:
+        desk.database.close()
+
+
+def test_a_file_that_changed_before_the_last_look_is_not_touched_at_all(desk: Desk) -> None:
+    desk.publish("one")
+    exchanged: list[bytes] = []
+    with (
+        armed("file.read_base", lambda: desk.edit("an edit\n")),
+        armed("file.exchange", lambda: exchanged.append(desk.bytes())),
+    ):
+        assert code(lambda: desk.publish("two")) == "memory_changed"
+    assert exchanged == []
+    assert desk.bytes() == b"an edit\n"
+
+
+def test_a_recorded_revision_knows_where_it_was_prepared(desk: Desk) -> None:
+    desk.edit("one\n")
+    facts = (EntryFact(entry="e1", since=1, actor="person", trust="user"),)
+    revision = desk.publisher.ledger.record(desk.publisher.document(), Draft("manual", ("one",), facts))
+    [prepared] = [event for event in desk.log.read() if event.topic == "RevisionPrepared"]
+    assert revision.position == prepared.position
+    assert desk.publisher.ledger.committed(revision)
+
+
+@pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="these two exchange names")
+def test_where_the_system_can_names_are_exchanged(desk: Desk) -> None:
+    desk.publish("one")
+    exchanged: list[bytes] = []
+    with armed("file.exchange", lambda: exchanged.append(desk.bytes())):
+        desk.publish("two")
+    assert exchanged == [b"one\n"]
+
+
+def test_what_may_not_be_read_is_refused_before_anything_is_prepared(desk: Desk) -> None:
+    assert code(lambda: refuse_early(desk.workspace, Refused("memory_is_a_symlink", "look at it"))) == (
+        "memory_is_a_symlink"
+    )

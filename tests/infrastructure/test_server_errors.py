@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from sqlalchemy import URL, create_engine, make_url
 from stores import child_environment
@@ -20,7 +21,7 @@ from minutebook import Minutebook, MinutebookError
 from minutebook.domain.catalogue import MessageRecorded
 from minutebook.infrastructure.edges.cli import main
 from minutebook.infrastructure.store.database import Database
-from minutebook.infrastructure.store.faults import hide_password
+from minutebook.infrastructure.store.faults import hide_password, translate
 from minutebook.infrastructure.store.log import Log
 
 Make = Callable[..., MessageRecorded]
@@ -96,6 +97,22 @@ def test_what_an_open_book_shows_of_itself_holds_no_password(
 )
 def test_a_password_in_what_a_driver_says_is_hidden(text: str, hidden: str) -> None:
     assert hide_password(text) == hidden
+
+
+@pytest.mark.parametrize(
+    "reason", ["Permission denied", "Input/output error", "Read-only file system", "No space left on device"]
+)
+@pytest.mark.parametrize(
+    "what",
+    [
+        "consuming input failed: could not receive data from server",
+        "sending query failed: could not send data to server",
+        'connection is bad: connection to server on socket "/run/.s.PGSQL.5432" failed',
+    ],
+)
+def test_a_call_to_the_server_that_fails_is_a_server_that_cannot_be_reached(what: str, reason: str) -> None:
+    """Found by ``make drill-inject``: whatever the system says, the disk is not meant, nor the log."""
+    assert translate(psycopg.OperationalError(f"{what}: {reason}")).code == "store_unreachable"
 
 
 def test_a_missing_driver_names_the_extra(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -24,10 +25,10 @@ FILE = Path(".tinyagent/memory/MEMORY.md")
 class Desk:
     """A workspace with a log and a publisher, and short words for what the tests do with them."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, **settings: Any) -> None:
         self.root = root
         self.path = root / FILE
-        self.settings = Settings.model_validate({})
+        self.settings = Settings.model_validate(settings)
         self.workspace = Workspace.of(root, self.settings)
         self.workspace.prepare()
         self.database = Database(root / ".tinyagent" / "minutebook.db")

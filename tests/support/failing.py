@@ -224,6 +224,11 @@ def judge(root: Path, told: Told, fault: Fault | None) -> None:
     assert not broke, f"not an error of ours: {broke}"
     vague = [line for line in told.of("refused") if line["code"] in OURS or not line["code"].isidentifier()]
     assert not vague, f"no named error: {vague}"
+    if fault is not None and fault.call in WIRE:
+        disk = [
+            line for line in told.of("refused") if line["code"] in ("disk_full", "store_read_only", "store_io_error")
+        ]
+        assert not disk, f"the wire is taken for a disk: {disk}"
     late = [line for line in told.after if "refused" in line]
     assert not late, f"refused although the fault was gone: {late}"
     assert all(line["proved"] for line in told.of("proved")), "the log or a projection is not what it should be"
