@@ -178,7 +178,7 @@ class Copy:
         """Runs all tests as they are; one that fails already can tell nothing and is left out."""
         there = [test for test in tests if (self.root / test).exists()]
         command = [sys.executable, "-m", "pytest", "-q", "-p", "covering", *OPTIONS, *there]
-        environment = {**os.environ, **self.environment, "MINUTEBOOK_COVERING": str(out)}
+        environment = {**os.environ, **self.environment, "COVERED_LINES_OF_TESTS": str(out)}
         done = subprocess.run(command, cwd=self.root, env=environment, check=False)
         if done.returncode not in (0, 1):
             raise SystemExit("the tests cannot be run before anything is changed")

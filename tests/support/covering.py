@@ -1,6 +1,6 @@
 """A plug-in of pytest for the mutation drill: which test runs which line, and how long each takes.
 
-``pytest -p covering`` with ``MINUTEBOOK_COVERING=FILE`` writes ``{"seconds": {test: s}, "lines": {file: {line:
+``pytest -p covering`` with ``COVERED_LINES_OF_TESTS=FILE`` writes ``{"seconds": {test: s}, "lines": {file: {line:
 [tests]}}}``. Lines that run when a module is imported belong to no test; a test that fails tells nothing and is left
 out. Needs ``coverage``.
 """
@@ -52,6 +52,6 @@ class Covering:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    out = os.environ.get("MINUTEBOOK_COVERING")
+    out = os.environ.get("COVERED_LINES_OF_TESTS")
     if out:
         config.pluginmanager.register(Covering(Path(out), Path(str(config.rootpath)).resolve()), "covering-lines")

@@ -91,9 +91,12 @@ class Storm:
                 report = book.verify()
                 assert report.ok, (self.seed, report)
                 names = book._runtime.projections.names
-                before = [book._runtime.projections.dump_hash(name) for name in names]
+                # Whoever opens a book ends runs whose owner is gone: what stands is compared at one position.
+                book._runtime.projections.catch_up()
+                before = {name: book._runtime.projections.dump_hash(name) for name in names}
                 book.projections.rebuild()
-                assert [book._runtime.projections.dump_hash(name) for name in names] == before, "as rebuilt"
+                after = {name: book._runtime.projections.dump_hash(name) for name in names}
+                assert after == before, (self.seed, "as rebuilt")
 
     def _job(self, work: Callable[[int, str], None], number: int, url: str) -> Callable[[], None]:
         def run() -> None:
