@@ -108,7 +108,7 @@ def remember(book: Minutebook) -> None:
         run.memory({"operation": "add", "text": "Print mode and RPC mode live in files of their own."})
         run.memory({"operation": "add", "text": "The interactive mode is the only part that may import the TUI."})
         run.append({"role": "assistant", "content": "Noted, both."})
-    say("A run succeeded and proposed two facts.")
+    say("A run succeeded and proposed two facts. What its user asked to be noted is read as evidence besides.")
     try:
         with session.run() as run:
             run.append({"role": "user", "content": "Try the other layout."})

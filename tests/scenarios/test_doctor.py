@@ -59,7 +59,7 @@ def test_a_sound_store_has_nothing_wrong(story: Any, command: Command, where: st
     done = command("doctor")
     if where == "sqlite":
         assert done.code == 0
-        assert "Nothing is wrong." in done.out
+        assert "Nothing is wrong" in done.out
 
 
 # --- each trouble

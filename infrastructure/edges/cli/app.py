@@ -37,8 +37,11 @@ class State:
         with telling(f"the workspace {self.workspace} cannot be looked at"):
             there = self.workspace.is_dir()
         if access == "look" and not there:
+            named = os.environ.get("MINUTEBOOK_WORKSPACE") == str(self.workspace)
             raise InputError(
-                f"there is no folder {str(self.workspace)!r}; name one with --workspace", code="unknown_workspace"
+                f"there is no folder {str(self.workspace)!r}{' (from MINUTEBOOK_WORKSPACE)' if named else ''}; "
+                "name one with --workspace",
+                code="unknown_workspace",
             )
         if self.database is not None and access == "write" and in_memory(self.database):
             raise InputError(

@@ -14,6 +14,7 @@ from ....domain.errors import InputError, SessionError
 from ...book import Minutebook, Session
 from ...settings import Settings
 from ...store.system import telling
+from ...work.transcripts.rows import require_readable
 from .app import app, session_app, state
 from .export import exported_log, import_exported
 from .moment import At, moment
@@ -90,6 +91,9 @@ def import_(
         import_exported(log, session)
         return
     files = _files(source)
+    for file in files:
+        if isinstance(file, Path):
+            require_readable(file)  # before a book is made for it
     book = state.write()
     answers: list[tuple[str, Any]] = []
     for file in files:

@@ -120,6 +120,8 @@ def doctor() -> None:
             out.line(f"{found['level'].upper():<6}{found['code']}: {found['text']}", style)
             out.line(f"      {found['mend']}", "dim")
         wrong = sum(1 for found in done["findings"] if found["level"] == "wrong")
-        out.line(f"{counted(wrong, 'thing')} wrong." if wrong else "Nothing is wrong.", "bold")
+        risks = sum(1 for found in done["findings"] if found["level"] == "risk")
+        well = f"Nothing is wrong now; {counted(risks, 'risk')}." if risks else "Nothing is wrong."
+        out.line(f"{counted(wrong, 'thing')} wrong." if wrong else well, "bold")
     if not done["ok"]:
         raise typer.Exit(1)

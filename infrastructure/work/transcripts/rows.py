@@ -80,6 +80,16 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
         os.close(descriptor)
 
 
+def require_readable(path: Path) -> None:
+    """Refuses what ``read`` would refuse at once, before anything is made for it."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise _unreadable(path, "it is no regular file; give '-' to read from standard input")
+        path.open("rb").close()
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, getattr(error, "strerror", None) or str(error)) from error
+
+
 def _unreadable(path: Path, why: str) -> InputError:
     # ascii(): a path may hold lone surrogates or control characters and is shown on a terminal.
     return InputError(
