@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,13 @@ from desk import Desk
 
 from minutebook.domain.catalogue import DriftDetected, EntryFact
 from minutebook.domain.errors import MemoryFault
-from minutebook.domain.revision import Draft
+from minutebook.domain.revision import Draft, Revision
 from minutebook.infrastructure.store.failpoints import armed
 from minutebook.infrastructure.store.log import Log
 from minutebook.infrastructure.work import exchange
 from minutebook.infrastructure.work.ledger import Ledger
-from minutebook.infrastructure.work.replacement import refuse_early
+from minutebook.infrastructure.work.recovery import Recovery, needed
+from minutebook.infrastructure.work.replacement import FileChanged, refuse_early
 from minutebook.infrastructure.work.safe_file import Bytes, Refused
 
 
@@ -224,3 +227,81 @@ def test_what_may_not_be_read_is_refused_before_anything_is_prepared(desk: Desk)
     assert code(lambda: refuse_early(desk.workspace, Refused("memory_is_a_symlink", "look at it"))) == (
         "memory_is_a_symlink"
     )
+
+
+def test_a_recovery_says_whether_it_did_nothing() -> None:
+    assert Recovery().nothing
+    assert Recovery(left=(".MEMORY.md.1.tmp",)).nothing
+    for did in (
+        Recovery(committed=1),
+        Recovery(abandoned=1, reason="not_written"),
+        Recovery(displaced=(2,)),
+        Recovery(removed=(".MEMORY.md.1.tmp",)),
+    ):
+        assert not did.nothing, did
+
+
+def interrupted(desk: Desk, *texts: str) -> Revision:
+    """A revision that was prepared, and whose process ended then."""
+
+    def die() -> None:
+        raise Died
+
+    with armed("publish.prepared", die), pytest.raises(Died):
+        desk.publish(*texts)
+    waiting = desk.publisher.document().prepared
+    assert waiting is not None
+    return waiting
+
+
+def test_a_commit_is_found_behind_whatever_came_between(desk: Desk) -> None:
+    desk.publish("one")
+    waiting = interrupted(desk, "one", "two")
+    ledger = desk.publisher.ledger
+    for number in range(5):
+        ledger.record_displaced(ledger.document(), f"an edit {number}\n".encode())
+        assert not ledger.committed(waiting)
+    ledger.commit(ledger.document().version, waiting)
+    assert ledger.committed(waiting)
+
+
+def test_recovery_is_needed_while_a_revision_waits_or_a_name_of_ours_lies_about(desk: Desk) -> None:
+    desk.publish("one")
+    assert not needed(desk.publisher.ledger, desk.workspace)
+    interrupted(desk, "two")
+    assert needed(desk.publisher.ledger, desk.workspace)
+    assert desk.publisher.recover().abandoned == 2
+    assert not needed(desk.publisher.ledger, desk.workspace)
+    desk.path.with_name(".MEMORY.md.2.displaced").write_text("an edit\n")
+    assert needed(desk.publisher.ledger, desk.workspace)
+
+
+def test_the_log_holds_the_bytes_of_its_revisions_and_not_those_of_a_person(desk: Desk) -> None:
+    desk.publish("one")
+    desk.publish("two")
+    desk.edit("an edit\n")
+    desk.publisher.restore(1, discard_edit=True)
+    held = [desk.publisher.ledger.holds(sha256(data).hexdigest()) for data in (b"one\n", b"two\n", b"an edit\n")]
+    assert held == [True, True, False]
+
+
+def test_a_file_that_is_gone_when_names_are_exchanged_was_changed(desk: Desk) -> None:
+    desk.publish("one")
+    with armed("file.replace", desk.path.unlink), pytest.raises(FileChanged) as caught:
+        desk.publish("two")
+    assert caught.value.code == "memory_changed"
+    assert desk.names() == []
+    assert desk.publisher.state().state == "missing"
+
+
+def test_without_links_a_file_that_appeared_is_not_written_over(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_links(*_arguments: Any, **_options: Any) -> None:
+        raise PermissionError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr(os, "link", no_links)
+    with armed("file.replace", lambda: desk.edit("a person was first\n")):
+        assert code(lambda: desk.publish("one")) == "memory_changed"
+    assert desk.bytes() == b"a person was first\n"
+    desk.path.unlink()
+    assert desk.publish("one").changed
+    assert desk.bytes() == b"one\n"
