@@ -1,4 +1,4 @@
-"""The program starts: nothing more is loaded than is asked for, and Ctrl-C meanwhile is the end, without a traceback."""
+"""The program starts: nothing is loaded that nobody asked for, and Ctrl-C meanwhile ends it without a traceback."""
 
 from __future__ import annotations
 
