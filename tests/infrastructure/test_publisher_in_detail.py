@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import sys
@@ -305,3 +306,64 @@ def test_without_links_a_file_that_appeared_is_not_written_over(desk: Desk, monk
     desk.path.unlink()
     assert desk.publish("one").changed
     assert desk.bytes() == b"one\n"
+
+
+def test_where_names_cannot_be_exchanged_a_rename_that_fails_is_told(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.publish("one")
+
+    def failing(*_arguments: Any, **_options: Any) -> None:
+        raise OSError(errno.EIO, "it broke")
+
+    with armed("file.exchange", "raise(ENOSYS)"), monkeypatch.context() as broken:
+        broken.setattr(os, "replace", failing)
+        assert code(lambda: desk.publish("two")) == "memory_io_error"
+    assert desk.bytes() == b"one\n"
+    assert desk.names() == ["MEMORY.md"]
+    assert desk.publisher.document().prepared is None
+    assert desk.publish("two").changed
+
+
+def test_a_rebuild_of_the_file_settles_first_what_waits(desk: Desk) -> None:
+    desk.publish("one")
+    interrupted(desk, "two")
+    assert not desk.publisher.rebuild_file()
+    assert desk.topics()[-1] == "RevisionAbandoned"
+    assert desk.publisher.document().prepared is None
+
+
+def test_a_finding_is_reported_once(desk: Desk) -> None:
+    desk.publish("one")
+    ledger = desk.publisher.ledger
+    assert ledger.report(ledger.document(), ("missing", None))
+    assert not ledger.report(ledger.document(), ("missing", None))
+
+
+def test_a_commit_that_fails_in_its_transaction_is_none(desk: Desk) -> None:
+    desk.publish("one")
+    before = desk.advanced
+
+    def die() -> None:
+        raise Died
+
+    with armed("publish.committing", die), pytest.raises(Died):
+        desk.publish("two")
+    assert desk.topics()[-1] == "RevisionPrepared"
+    assert desk.advanced == before + 1, "the cursor moves in that transaction, and goes back with it"
+    desk.publisher.recover()
+    desk.edit("three\n")
+    with armed("sync.committing", die), pytest.raises(Died):
+        desk.publisher.sync()
+    assert [event.topic for event in desk.log.read()].count("RevisionCommitted") == 2
+
+
+def test_a_system_whose_library_cannot_be_loaded_exchanges_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_arguments: Any, **_options: Any) -> None:
+        raise OSError("no such library")
+
+    exchange._call.cache_clear()
+    with monkeypatch.context() as broken:
+        broken.setattr(ctypes, "CDLL", none)
+        assert exchange._call() is None
+    exchange._call.cache_clear()
