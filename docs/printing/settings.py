@@ -23,7 +23,6 @@ OTHER_VARIABLES = (
         "Of the scenarios that run on both databases one in so many runs on PostgreSQL; unset, all do.",
     ),
     ("MINUTEBOOK_TEST_POSTGRES", "The tests use this PostgreSQL server; unset, they start one of their own."),
-    ("MINUTEBOOK_COVERING", "Where the drill of mutation testing notes which test runs which line."),
     ("MINUTEBOOK_TEST_EVERY_STEP", "The drills of a generation kill and stop its owner at every step, not at a few."),
     ("MINUTEBOOK_BENCH_EVENTS", "How many events the benchmark of rebuilds makes."),
     ("MINUTEBOOK_SHARED", "The tests look for the shared transcripts in the folder `data` of this folder."),

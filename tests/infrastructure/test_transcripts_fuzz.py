@@ -116,25 +116,25 @@ def _check(data: bytes) -> None:
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_arbitrary_bytes_are_read_or_refused(data: bytes) -> None:
     _check(data)
 
 
 @given(st.lists(_JSON | _ROW | _NESTED, min_size=1, max_size=6))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_arbitrary_rows_are_read_or_refused(rows: list[Any]) -> None:
     _check("\n".join(map(json.dumps, rows)).encode())
 
 
 @given(_JSON | _NESTED | st.lists(_ROW | _NESTED, max_size=5), st.sampled_from([None, 1]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_arbitrary_documents_are_read_or_refused(document: Any, indent: int | None) -> None:
     _check(json.dumps(document, indent=indent).encode())
 
 
 @given(_JSON | _ROW | st.lists(_ROW | _JSON, max_size=3))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_views_are_total_and_their_text_is_text(source: Any) -> None:
     for form in FORMS:
         view = FORMS[form](source)
