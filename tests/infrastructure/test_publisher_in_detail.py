@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from hashlib import sha256
@@ -367,3 +368,31 @@ def test_a_system_whose_library_cannot_be_loaded_exchanges_no_names(monkeypatch:
         broken.setattr(ctypes, "CDLL", none)
         assert exchange._call() is None
     exchange._call.cache_clear()
+
+
+@pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="these two exchange names")
+def test_an_exchange_that_fails_says_why(tmp_path: Path) -> None:
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        with pytest.raises(FileNotFoundError):
+            exchange.exchange(folder, "one", "other")
+    finally:
+        os.close(folder)
+
+
+def test_without_exchange_and_links_a_copy_keeps_what_is_replaced(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.publish("one")
+    desk.path.chmod(0o640)
+
+    def no_links(*_arguments: Any, **_options: Any) -> None:
+        raise PermissionError(errno.EPERM, "no links here")
+
+    kept: list[bytes] = []
+    monkeypatch.setattr(os, "link", no_links)
+    with (
+        armed("file.exchange", "raise(ENOSYS)"),
+        armed("publish.commit", lambda: kept.append(desk.path.with_name(".MEMORY.md.2.displaced").read_bytes())),
+    ):
+        assert desk.publish("two").changed
+    assert kept == [b"one\n"]
+    assert (desk.bytes(), desk.names(), stat.S_IMODE(desk.path.stat().st_mode)) == (b"two\n", ["MEMORY.md"], 0o640)
