@@ -457,13 +457,13 @@ def main(argv: Sequence[str]) -> int:
             for part in parts:
                 found.append(drive(part, loaded, copy, covered, options))
                 print(f"{part.name}: {dict(found[-1].fates)}, {found[-1].share:.1%} killed", flush=True)
+                if not options.no_page:
+                    write_section("mutation", "Mutation testing", page(found, options, time.monotonic() - began))
 
         pytest: Any = importlib.import_module("pytest")
         os.chdir(ROOT)
         places = ["--basetemp", str(Path(folder) / "temp"), "--rootdir", str(ROOT)]
         pytest.main(["-s", "-q", *OPTIONS, *places, *names], plugins=[Loaded(try_all)])
-    if found and not options.no_page:
-        write_section("mutation", "Mutation testing", page(found, options, time.monotonic() - began))
     return 0
 
 
