@@ -396,3 +396,23 @@ def test_without_exchange_and_links_a_copy_keeps_what_is_replaced(desk: Desk, mo
         assert desk.publish("two").changed
     assert kept == [b"one\n"]
     assert (desk.bytes(), desk.names(), stat.S_IMODE(desk.path.stat().st_mode)) == (b"two\n", ["MEMORY.md"], 0o640)
+
+
+def test_an_edit_that_stops_a_revision_is_recorded_with_its_abandonment(desk: Desk) -> None:
+    desk.publish("one")
+    with armed("file.read_base", lambda: desk.edit("an edit\n")):
+        assert code(lambda: desk.publish("two")) == "memory_changed"
+    assert desk.topics()[-2:] == ["RevisionAbandoned", "DriftDetected"]
+    desk.publisher.restore(1, discard_edit=True)
+    with armed("file.open_temp", "raise(ENOSPC)"):
+        assert code(lambda: desk.publish("two")) == "memory_disk_full"
+    assert desk.topics()[-1] == "RevisionAbandoned", "a full disk is no drift"
+
+
+def test_a_link_that_leads_nowhere_takes_a_name_all_the_same(desk: Desk) -> None:
+    desk.publish("one")
+    odd = desk.path.with_name(".MEMORY.md.2.displaced")
+    odd.symlink_to("nowhere")
+    assert desk.publish("two").revision == 2
+    assert odd.is_symlink(), "it is not ours to write over, nor to read"
+    assert desk.bytes() == b"two\n"
