@@ -20,7 +20,7 @@ class Cancelled(BaseException):
 
 
 class TimedOut(Exception):
-    """The call was given up; what it answers later is thrown away."""
+    """The call was given up, by us or by the model itself; what it answers later is thrown away."""
 
 
 class Exited(Exception):

@@ -34,6 +34,7 @@ from ...domain.catalogue import Usage
 from ...domain.errors import InputError
 from ...domain.structured import CLAIMS_FORM, MEMORY_FORM, SUMMARY_FORM, Form, Mismatch, Output
 from ...domain.summary import Completion
+from .calling import TimedOut
 
 ATTEMPTS_MAX = 4
 """Requests for one answer: the first, and three more after what may pass."""
@@ -59,10 +60,6 @@ class ModelUnavailable(Exception):
 
 class ModelRefused(Exception):
     """The provider will not take the request, whenever it is sent: a bad key or name, no credit, too long."""
-
-
-class ModelTimedOut(Exception):
-    """No answer came in time, all attempts and waits counted."""
 
 
 class ModelAnswerUnreadable(Exception):
@@ -121,7 +118,7 @@ class _Named:
                 async with _made(self.name) as model:
                     return await self._answered(model, prompt, began + self._seconds)
         except TimeoutError as error:
-            raise ModelTimedOut(f"{self.name} gave no answer within {self._seconds:g} seconds") from error
+            raise TimedOut(f"{self.name} gave no answer within {self._seconds:g} seconds") from error
 
     async def _answered(self, model: Model, prompt: str, deadline: float) -> Completion:
         beside = TEXT if self.output == "text" or self._declined else _beside(model, self._form)

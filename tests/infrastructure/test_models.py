@@ -16,7 +16,7 @@ from model_talk import KEY, MODEL, WINDOW, Prompt, conversation, settings, snaps
 
 from minutebook import CompactionFailed, Completion, ExtractiveSummarizer, Minutebook, MinutebookError, Settings
 from minutebook.domain.catalogue import Usage
-from minutebook.infrastructure.work import models
+from minutebook.infrastructure.work import calling, models
 from minutebook.infrastructure.work.models import ModelCurator, ModelSummarizer
 
 PACKAGE = Path(__file__).parents[2] / ".package"
@@ -135,7 +135,7 @@ def test_what_is_no_answer_of_this_api_is_named_so(serve: Serve, reply: Reply) -
 def test_a_slow_provider_is_given_up_in_time(serve: Serve) -> None:
     serve(says("Too late.", seconds=30))
     began = time.monotonic()
-    with pytest.raises(models.ModelTimedOut, match=r"0\.3 seconds"):
+    with pytest.raises(calling.TimedOut, match=r"0\.3 seconds"):
         ask(seconds=0.3)
     assert time.monotonic() - began < 100
 
@@ -324,7 +324,7 @@ def test_a_slow_model_is_given_up_and_nothing_changes(serve: Serve, tmp_path: Pa
         book.session("s").append(conversation())
         before, began = snapshot(book), time.monotonic()
         answer = book.session("s").compact()
-        assert (answer.status, answer.reason) == ("failed", "ModelTimedOut")
+        assert (answer.status, answer.reason) == ("failed", "TimedOut")
         assert time.monotonic() - began < 100
         assert snapshot(book) == before
 

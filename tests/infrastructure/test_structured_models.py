@@ -29,7 +29,7 @@ from model_talk import KEY, MODEL, Prompt, conversation, settings, snapshot
 
 from minutebook import Completion, Minutebook, MinutebookError, Settings
 from minutebook.domain.structured import MEMORY_FORM, SUMMARY_FORM
-from minutebook.infrastructure.work import models
+from minutebook.infrastructure.work import calling, models
 from minutebook.infrastructure.work.models import ModelCurator, ModelSummarizer
 
 Serve = Callable[..., ChatServer]
@@ -188,7 +188,7 @@ def test_both_ways_together_end_at_the_deadline(serve: Serve) -> None:
     slow = Reply(fails(400).body, 400, seconds=0.4)
     serve(slow, says("Too late.", seconds=30))
     began = time.monotonic()
-    with pytest.raises(models.ModelTimedOut, match=r"1 seconds"):
+    with pytest.raises(calling.TimedOut, match=r"1 seconds"):
         ask(seconds=1.0)
     assert time.monotonic() - began < 100
 
