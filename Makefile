@@ -10,6 +10,8 @@ SHARE ?= 8
 # Where tests put their files: memory where it has 4 GB free, for there a sync costs nothing; ROOM=/tmp for the disk.
 ROOM ?= $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print "/dev/shm"}')
 comma := ,
+# Hundreds of processes are started by the tests; each would read the whole source again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test check format lint types contracts docs docs-check failure-table bench clean
