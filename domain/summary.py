@@ -214,7 +214,11 @@ _TITLES: Mapping[str, SectionId] = {section.title.casefold(): section.id for sec
 def clean(text: str) -> str:
     """``text`` in NFC with LF line ends, without control, zero-width and direction characters and surrogates."""
     text = unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n"))
-    return "".join(c if c == "\n" or c.isprintable() else " " if c.isspace() else "" for c in text)
+    return "\n".join(line if line.isprintable() else _printable(line) for line in text.split("\n"))
+
+
+def _printable(line: str) -> str:
+    return "".join(c if c.isprintable() else " " if c.isspace() else "" for c in line)
 
 
 def unwrapped(text: str) -> str:

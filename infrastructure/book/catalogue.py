@@ -75,7 +75,7 @@ def load(
     found: list[type[Projection]] = list(BUILT_IN)
     if meaning is not None:
         found.append(vectors_by(meaning.embedder))
-    bounds: list[Bound] = [bind(each) for each in found]
+    bounds: list[Bound] = [bind(each) for each in found] if names else []
     offers: dict[str, Offer] = {}
     failed: dict[str, MinutebookError] = dict(withheld or {})
     installed = offered() if names else []

@@ -7,8 +7,10 @@ are renamed before their first use; so the same ``apply`` fills either, and plug
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, MetaData, Table, inspect
@@ -77,13 +79,11 @@ def bind(projection: Projection | type[Projection] | Bound, suffix: str = "") ->
         # Made anew from its class, where it was given as one: what an instance keeps on itself is not handed on.
         again = bind(projection.source or projection.projection, suffix)
         return replace(again, foreign=projection.foreign)
-    metadata = MetaData()
     try:
-        instance = projection() if isinstance(projection, type) else copy.copy(projection)
-        name = check_class(instance)
-        instance.tables(metadata)
-        check_tables(name, metadata)
-        tables = tuple(metadata.sorted_tables)
+        if not suffix and isinstance(projection, type) and _is_built_in(projection):
+            instance, tables = _declared_once(projection.__module__, projection.__name__)
+            return Bound(copy.copy(instance), tables, suffix, projection)
+        instance, tables = _declared(projection() if isinstance(projection, type) else copy.copy(projection))
     except MinutebookError:
         raise
     except (Exception, SystemExit) as error:
@@ -96,6 +96,27 @@ def bind(projection: Projection | type[Projection] | Bound, suffix: str = "") ->
         for table in tables:
             _rename(table, suffix)
     return Bound(instance, tables, suffix, projection)
+
+
+def _declared(instance: Projection) -> tuple[Projection, tuple[Table, ...]]:
+    metadata = MetaData()
+    name = check_class(instance)
+    instance.tables(metadata)
+    check_tables(name, metadata)
+    return instance, tuple(metadata.sorted_tables)
+
+
+@cache
+def _declared_once(module: str, name: str) -> tuple[Projection, tuple[Table, ...]]:
+    # Under these names the tables never change, so all books of a process share them: a third of an opening.
+    return _declared(getattr(sys.modules[module], name)())
+
+
+def _is_built_in(projection: type[Projection]) -> bool:
+    """One of ours by its own name, not a class that was made for one book."""
+    if projection.__module__.partition(".")[0] != __name__.partition(".")[0]:
+        return False
+    return getattr(sys.modules.get(projection.__module__), projection.__name__, None) is projection
 
 
 def apart(bounds: Iterable[Bound]) -> dict[str, Bound]:

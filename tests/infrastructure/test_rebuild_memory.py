@@ -14,9 +14,9 @@ from stores import PACKAGE, child_environment
 from minutebook.infrastructure.store.database import Database
 from minutebook.infrastructure.store.log import Log
 
-SHORT, LONG = 8_000, 32_000
-GROWTH_MB = 16
-"""Measured on SQLite: 4 MB. The payloads of the 24,000 events between the two take 41 MB, without any object."""
+SHORT, LONG = 6_000, 18_000
+GROWTH_MB = 10
+"""Measured on SQLite: 4 MB. The payloads of the 12,000 events between the two take 20 MB, without any object."""
 PEAK_MB = 300
 
 CHILD = """

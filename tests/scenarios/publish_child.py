@@ -6,6 +6,7 @@ acknowledged to a file *outside* the workspace, which no crash of the child can 
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -18,6 +19,7 @@ from sqlalchemy import Connection
 
 from minutebook import Minutebook
 from minutebook.domain.catalogue import EntryFact
+from minutebook.domain.checks import check_entry
 from minutebook.domain.errors import MinutebookError, StreamConflict
 from minutebook.domain.revision import Draft
 from minutebook.infrastructure.settings import Settings
@@ -156,6 +158,8 @@ def run(command: dict[str, Any]) -> None:
 
 
 def main() -> None:
+    check_entry("The first check of a process makes the rules.", "user")
+    gc.freeze()
     for line in sys.stdin:
         command = json.loads(line)
         if "wait" in command:
