@@ -24,7 +24,7 @@ def shown(page: Path) -> str:
 def without_blocks(text: str) -> str:
     """The prose of a page: no fenced blocks, no code in the line."""
     text = re.sub(r"^(`{3,}).*?^\1\s*$", "", text, flags=re.MULTILINE | re.DOTALL)
-    return re.sub(r"`[^`\n]*`", "", text)
+    return re.sub(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)", "", text)
 
 
 def anchors(page: Path) -> set[str]:
