@@ -98,12 +98,12 @@ drill-scaling: $(VENV)/dev.stamp ## how far one PostgreSQL and one SQLite file g
 	@$(BIN)/python tests/drills/scaling.py $(ARGS)
 
 .PHONY: drill-storm
-drill-storm: $(VENV)/dev.stamp ## storms on a server of its own: connections cut, the server stopped at once (SEEDS=20)
-	@$(BIN)/python tests/drills/storm.py $(SEEDS)
+drill-storm: $(VENV)/dev.stamp ## storms on a server of its own: connections cut, the server stopped at once (ARGS="--seeds 20")
+	@$(BIN)/python tests/drills/storm.py $(ARGS)
 
 .PHONY: drill-crowd
-drill-crowd: $(VENV)/dev.stamp ## four and eight processes in one workspace, a minute each, on both databases
-	@$(BIN)/python tests/drills/crowd.py $(SECONDS_EACH)
+drill-crowd: $(VENV)/dev.stamp ## four and eight processes in one workspace, a minute each (ARGS="--seconds 60")
+	@$(BIN)/python tests/drills/crowd.py $(ARGS)
 
 .PHONY: drill-inject
 drill-inject: $(VENV)/dev.stamp ## the n-th call of each kind fails in real processes (needs strace; ARGS="--each 12 --seed 1")
@@ -133,7 +133,7 @@ drill-memory: $(VENV)/dev.stamp ## kill and stop the owner of a generation at ev
 	@MINUTEBOOK_TEST_EVERY_STEP=1 $(BIN)/pytest -n $(JOBS) --dist worksteal tests/scenarios/test_generation_drills.py
 
 # The drills of docs/reference/fault-drills.md, each in its middle length; each writes its own section there.
-DRILLS := drill-kill
+DRILLS := drill-kill drill-inject drill-power drill-crowd drill-storm drill-sequences drill-fuzz drill-mutation
 
 .PHONY: drill
 drill: $(DRILLS) ## every drill of the fault page in its middle length; each writes its section of that page
