@@ -6,13 +6,14 @@ Precedence, strongest first: what is passed in Python, ``MINUTEBOOK_<FIELD>`` in
 
 from __future__ import annotations
 
+import difflib
 import errno
 import json
 import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -29,6 +30,15 @@ class Settings(BaseModel):
     """The settings of one book: frozen, validated, every field with its default and reason."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    if not TYPE_CHECKING:  # editors and mypy know the fields by name
+
+        def __init__(self, **values: Any) -> None:
+            """Raises InputError ``bad_setting`` for a value, or a name, that is none."""
+            try:
+                super().__init__(**values)
+            except ValidationError as error:
+                raise _refused(error, {}) from error
 
     # --- context
     context_window: int = Field(default=200_000, ge=1, description="Tokens that the model takes in one request.")
@@ -306,18 +316,28 @@ def _texts(value: Any) -> tuple[str, ...]:
 def _settings(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
     try:
         return Settings(**values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0]) if first["loc"] else "settings"
-        origin = origins.get(name, "the settings")
-        # What is wrong between two settings is given all of them, which nobody wants to read.
-        given = f" (given {ascii(first.get('input'))[:80]})" if first["loc"] else ""
-        said = f"setting {name!r} from {origin}" if first["loc"] else "the settings"
-        raise InputError(
-            f"{said}: {first['msg'].removeprefix('Value error, ')}{given}; correct it there",
-            code="bad_setting",
-            setting=name,
-        ) from error
+    except InputError as error:
+        cause = error.__cause__
+        if not isinstance(cause, ValidationError):
+            raise
+        raise _refused(cause, origins) from error
+
+
+def _refused(error: ValidationError, origins: Mapping[str, str]) -> InputError:
+    first = error.errors()[0]
+    name = str(first["loc"][0]) if first["loc"] else "settings"
+    if first["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(name, Settings.model_fields, 1)
+        meant = f"did you mean {near[0]!r}?" if near else "docs/reference/settings.md has all of them"
+        return InputError(f"there is no setting {name!r}; {meant}", code="bad_setting", setting=name)
+    origin = f" from {origins[name]}" if name in origins else ""
+    # What is wrong between two settings is given all of them, which nobody wants to read.
+    given = f" (given {ascii(first.get('input'))[:80]})" if first["loc"] else ""
+    said = f"setting {name!r}{origin}" if first["loc"] else "the settings"
+    mend = "correct it there" if origin or not first["loc"] else "correct it"
+    return InputError(
+        f"{said}: {first['msg'].removeprefix('Value error, ')}{given}; {mend}", code="bad_setting", setting=name
+    )
 
 
 def _toml(path: Path, keys: tuple[str, ...]) -> dict[str, Any]:

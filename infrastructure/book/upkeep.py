@@ -44,6 +44,13 @@ def _no_folder(root: Path) -> InputError:
     return InputError(f"there is no folder {str(root)!r}; name one with --workspace", code="unknown_workspace")
 
 
+def require_folder(root: Path) -> None:
+    """A reader makes nothing. Raises InputError ``unknown_workspace``."""
+    with telling(f"the workspace {root} cannot be looked at"):
+        if not root.is_dir():
+            raise _no_folder(root)
+
+
 class Upkeep:
     """The part of ``Minutebook`` that looks after a store; nothing here needs its book to be open, save a backup."""
 

@@ -18,9 +18,9 @@ from storms import Storm  # noqa: E402
 
 WHAT = (
     "A PostgreSQL of its own with 32 writers and three books in conversation, while the server ends connections, "
-    "connections are cut on the wire before or after an answer, in the middle of one, or fall silent, and the server is "
-    "stopped at once and started again. Every append that was acknowledged must be there once, none twice, and the log "
-    "must verify."
+    "connections are cut on the wire before or after an answer or in the middle of one, or fall silent, and the "
+    "server is stopped at once and started again. Every append that was acknowledged must be there once, none twice, "
+    "and the log must verify."
 )
 HEAD = (
     "| storms | first seed | appends acknowledged | faults | violations | minutes |",

@@ -128,8 +128,8 @@ def test_a_last_line_that_is_still_being_written_is_taken_when_the_file_has_grow
         (b'{\n  "messages": [\n', "a JSON document that cannot be read"),
         (b"[]", "none of the 0 lines"),
         (b'{"messages": []}', "none of the 0 lines"),
-        (b'[{"role": "king"}]', "none of the 1 lines"),
-        (b'{"type": "session", "id": "x"}', "none of the 1 lines"),
+        (b'[{"role": "king"}]', "the one line"),
+        (b'{"type": "session", "id": "x"}', "the one line"),
         (b'[{"traj": []}, {"traj": [7]}]', "none of the 2 lines"),
     ],
 )

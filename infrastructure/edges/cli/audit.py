@@ -143,7 +143,7 @@ def print_trace(found: Iterable[dict[str, Any]]) -> None:
         out.line(f"  and {shown - TRACED_MESSAGES:,} more messages (--json lists them all)", "dim")
 
 
-@app.command("recall")
+@app.command("recall", short_help="The original message at a position, in full.")
 def recall(
     position: Annotated[int, typer.Argument(metavar="POSITION")],
     around: Annotated[int, typer.Option("--around", min=0, help="Neighbours on either side.")] = 0,
@@ -253,7 +253,7 @@ def _print_rows(row: dict[str, Any]) -> None:
         state.output.line(f"{row['name']}: {row['status']} at {row['cursor']}" + (f": {said}" if said else ""))
 
 
-@app.command("verify")
+@app.command("verify", short_help="Replay the log, check its chain and every projection.")
 def verify() -> None:
     """Replay the log, check its chain, recompute every projection, compare file and log."""
     out = state.output

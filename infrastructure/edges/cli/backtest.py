@@ -14,7 +14,7 @@ SHOWN_MAX = 40
 """Rows of the table for people; --json has every turn."""
 
 
-@app.command("backtest")
+@app.command("backtest", short_help="Play a session again under another policy.")
 def backtest(
     session: SessionId,
     window: Annotated[int | None, typer.Option(min=1, help="Tokens of the window.")] = None,

@@ -16,7 +16,7 @@ from .output import shorten
 from .sessions import SessionId, find
 
 
-@app.command("blame")
+@app.command("blame", short_help="Why each line is in the context, or is not.")
 def blame(
     session: SessionId,
     message: Annotated[

@@ -74,7 +74,8 @@ def compact(
 
 @compaction_app.command("undo")
 def undo(
-    compaction: Annotated[str, typer.Argument(metavar="C", help="Id of the live compaction.")], session: Fork = None
+    compaction: Annotated[str, typer.Argument(metavar="COMPACTION", help="Id of the live compaction.")],
+    session: Fork = None,
 ) -> None:
     """Show the originals again; automatic compaction of the session rests until redo or an explicit compact."""
     book = state.write()
@@ -83,7 +84,7 @@ def undo(
 
 @compaction_app.command("redo")
 def redo(
-    compaction: Annotated[str, typer.Argument(metavar="C", help="Id of the last undone compaction.")],
+    compaction: Annotated[str, typer.Argument(metavar="COMPACTION", help="Id of the last undone compaction.")],
     session: Fork = None,
 ) -> None:
     """Take the last undo back."""
@@ -109,7 +110,7 @@ def _print(answer: dict[str, object], *, dry_run: bool = False) -> None:
         raise typer.Exit(1)
 
 
-@app.command("compactions")
+@app.command("compactions", short_help="Every compaction of a session, refused ones too.")
 def compactions(session: SessionId) -> None:
     """Every compaction of a session, also those that were refused, failed or undone."""
     out = state.output

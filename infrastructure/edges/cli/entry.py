@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from .app import app, state
 from .output import Output, safe
 
 DONE, REFUSED, USAGE = 0, 1, 2
+SHORT_HELP_CHARS = 60
 _FLAGS = frozenset({"--json", "--common"})
 _VALUES = frozenset({"--workspace", "--database"})
 
@@ -94,7 +96,18 @@ def _be_silent(stream: Any) -> None:
 @cache
 def _tree() -> Any:
     """The command tree: reading every signature takes longer than most commands, so it is made once."""
-    return typer.main.get_command(app)
+    tree = typer.main.get_command(app)
+    _fit(tree)
+    return tree
+
+
+def _fit(command: Any) -> None:
+    """Gives each command a short help that fits its line: of a long sentence what stands before the first pause."""
+    for one in getattr(command, "commands", {}).values():
+        said = " ".join((one.help or "").split("\n\n")[0].split())
+        if one.short_help is None and len(said) > SHORT_HELP_CHARS:
+            one.short_help = re.split(r"[;:,] |\. | \(", said)[0].removesuffix(".") + "."
+        _fit(one)
 
 
 def _misused(output: Output, error: Any) -> int:

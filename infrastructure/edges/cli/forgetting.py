@@ -48,7 +48,7 @@ def _without_text(item: dict[str, Any]) -> str:
     return f"({counted(item['texts'], 'text')} that an erasure took out of memory: 'minutebook erase show' names it)"
 
 
-@memory_app.command("allow")
+@memory_app.command("allow", short_help="Let something that was forgotten be learnt again.")
 def allow(block: Annotated[str, typer.Argument(metavar="BLOCK", help="As 'memory forgotten' names it.")]) -> None:
     """Let something that was forgotten, or erased, be learnt again."""
     answer = state.write().memory.allow(block)

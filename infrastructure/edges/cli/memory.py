@@ -273,7 +273,7 @@ def quarantine_list() -> None:
 
 
 @quarantine_app.command("approve")
-def quarantine_approve(candidate: Annotated[str, typer.Argument(metavar="C")]) -> None:
+def quarantine_approve(candidate: Annotated[str, typer.Argument(metavar="CANDIDATE")]) -> None:
     """Let a candidate pass to the curator; one that was set aside starts afresh."""
     answer = state.write().memory.approve(candidate)
     if state.output.json:
@@ -284,7 +284,7 @@ def quarantine_approve(candidate: Annotated[str, typer.Argument(metavar="C")]) -
 
 
 @quarantine_app.command("reject")
-def quarantine_reject(candidate: Annotated[str, typer.Argument(metavar="C")]) -> None:
+def quarantine_reject(candidate: Annotated[str, typer.Argument(metavar="CANDIDATE")]) -> None:
     """Refuse a candidate, in quarantine or set aside."""
     answer = state.write().memory.reject(candidate)
     if state.output.json:

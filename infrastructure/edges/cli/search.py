@@ -11,7 +11,7 @@ from .output import counted, shorten
 from .sessions import find
 
 
-@app.command("search")
+@app.command("search", short_help="Find messages, claims of evidence and entries of memory.")
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="Words, and phrases in double quotes.")],
     kind: Annotated[

@@ -54,11 +54,13 @@ def find(book: Minutebook, session: str) -> Session:
         return book.find_session(begins[0])
 
 
-@app.command("init")
+@app.command("init", short_help="Make the workspace folder and show every setting.")
 def init() -> None:
     """Make the workspace folder and show every setting with where it came from."""
     out = state.output
     folder = Minutebook.init(state.workspace)
+    with Minutebook.open(state.workspace, database=state.database, access="read_only"):
+        pass  # nothing is ready beside a file that is no book, or a server that is not there
     rows = Settings.explain(state.workspace)
     if out.json:
         out.document(
@@ -72,7 +74,7 @@ def init() -> None:
     out.table(("setting", "value", "from"), [(name, "-" if value is None else value, at) for name, value, at in rows])
 
 
-@app.command("import")
+@app.command("import", short_help="Record a transcript as a session; again: only what is new.")
 def import_(
     source: Annotated[
         str, typer.Argument(metavar="FILE/DIR/-", help="A transcript, a folder of them, an exported log, or '-'.")
@@ -169,7 +171,7 @@ def list_() -> None:
         out.table(columns, [[item[name] for name in columns] for item in sessions], numbers=columns[1:])
 
 
-@session_app.command("show")
+@session_app.command("show", short_help="A session, readable: who said what.")
 def show(
     session: SessionId, limit: Annotated[int, typer.Option(min=0, help="Messages shown, the last ones.")] = 40
 ) -> None:

@@ -12,7 +12,7 @@ from .app import app, state
 from .output import counted
 
 
-@app.command("upgrade")
+@app.command("upgrade", short_help="Bring an older store to today's schema, after a backup.")
 def upgrade(
     backup: Annotated[
         Path | None,
@@ -38,7 +38,7 @@ def upgrade(
             out.line(f"  backup: {done['backup']} (head {done['head']}, chain {done['chain']})")
 
 
-@app.command("backup")
+@app.command("backup", short_help="Write a proved copy of the store, while others use it.")
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", readable=False, help="A name that nothing has yet.")],
     all_workspaces: Annotated[
@@ -61,7 +61,7 @@ def backup(
         out.line(f"  MEMORY.md is {done['memory_file']}: 'minutebook memory status' says more")
 
 
-@app.command("restore")
+@app.command("restore", short_help="Put a backup in the place of the store.")
 def restore(
     source: Annotated[
         Path, typer.Option("--from", metavar="FILE", readable=False, help="What backup or export --log wrote.")
@@ -104,7 +104,7 @@ def restore(
         raise typer.Exit(1)
 
 
-@app.command("doctor")
+@app.command("doctor", short_help="What is wrong with this store or machine, and the mend.")
 def doctor() -> None:
     """What is wrong with this store or this machine, each with the command that mends it; it only looks.
 

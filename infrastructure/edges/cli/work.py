@@ -14,7 +14,7 @@ from .app import app, state
 from .output import dumps, safe
 
 
-@app.command("work")
+@app.command("work", short_help="Follow the log and keep projections up to date.")
 def work(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", show_default=False)] = None,
     once: Annotated[bool, typer.Option("--once", help="Up to the head of the log, then end.")] = False,

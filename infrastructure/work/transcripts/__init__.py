@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
@@ -64,8 +65,8 @@ def read(
     found = read_all(data, format, limits=limits, progress=progress)
     if len(found) > 1:
         raise InputError(
-            f"the file holds {len(found):,} conversations and not one; import it without naming a session, "
-            "or in Python with import_transcripts",
+            f"{data.name if isinstance(data, Path) else 'the file'} holds {len(found):,} conversations and not one; "
+            "import it without naming a session, or in Python with import_transcripts",
             code="several_conversations",
             conversations=len(found),
         )
@@ -89,10 +90,16 @@ def read_all(
             f"unknown transcript format {ascii(format)[:80]}; choose auto, {', '.join(FORMATS)}", code="bad_format"
         )
     limits = limits or Limits()
+    name = data.name if isinstance(data, Path) else ""
     if isinstance(data, Path):
         data = read_bytes(data, limits)
     if len(data) > limits.file_bytes_max:
         raise too_large(len(data), limits.file_bytes_max)
+    with _about(name):
+        return _read(data, format, limits, progress)
+
+
+def _read(data: bytes, format: str, limits: Limits, progress: Progress | None) -> tuple[Transcript, ...]:
     found = rows(data, limits, progress)
     digest = hashlib.sha256(data).hexdigest()
     named = None if format == "auto" else next(name for name in FORMATS if name == format)
@@ -109,6 +116,17 @@ def read_all(
     if not told:
         raise _nothing(found, named)
     return _distinct([_reporting(told[0], sorted(reasons)), *told[1:]])
+
+
+@contextmanager
+def _about(name: str) -> Iterator[None]:
+    """What is wrong with a file is told with its name: of a folder it may be any."""
+    try:
+        yield
+    except InputError as error:
+        if not name:
+            raise
+        raise InputError(f"{name}: {error.message}", code=error.code, **error.details) from error
 
 
 def _transcript(conversation: Conversation, named: Format | None, limits: Limits, digest: str) -> Transcript | None:
@@ -188,8 +206,12 @@ def _draft(found: Sequence[Row], format: Format, limits: Limits) -> Draft:
 def _nothing(found: Sequence[Row], format: Format | None) -> InputError:
     first = next((f"; line {row.number} is {row.problem}" for row in found if row.problem is not None), "")
     what = " ".join(filter(None, (format, "message")))
+    if len(found) == 1:
+        said = f"the one line of the transcript is no {what}"
+    else:
+        said = f"none of the {len(found):,} lines of the transcript is a {what}"
     return InputError(
-        f"none of the {len(found):,} lines of the transcript is a {what}{first}; recognised are {', '.join(FORMATS)}",
+        f"{said}{first}; recognised are {', '.join(FORMATS)}",
         code="bad_transcript",
         lines=len(found),
     )

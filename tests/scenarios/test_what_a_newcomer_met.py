@@ -1,0 +1,68 @@
+"""What someone who saw minutebook for the first time ran into: each answer names what is wrong and the mend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minutebook import Minutebook, MinutebookError, Settings
+
+
+@pytest.mark.sqlite_only("a file beside which nothing is ready")
+def test_init_beside_a_file_that_is_no_book_says_so(command: Any, tmp_path: Path) -> None:
+    (tmp_path / ".tinyagent").mkdir(exist_ok=True)
+    (tmp_path / ".tinyagent" / "minutebook.db").write_text("shopping list\n")
+    done = command("init", "--json", workspace=tmp_path)
+    assert (done.code, done.refusal["error"]) == (1, "not_a_book")
+    assert (tmp_path / ".tinyagent" / "minutebook.db").read_text() == "shopping list\n"
+
+
+def test_of_a_folder_of_transcripts_the_bad_one_is_named(command: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "transcripts"
+    folder.mkdir()
+    (folder / "a.json").write_text('[{"role": "user", "content": "Hello."}]')
+    (folder / "b.json").write_text('[{"role": "us')
+    done = command("import", folder, "--json")
+    assert (done.code, done.refusal["error"]) == (1, "bad_transcript")
+    assert done.refusal["message"].startswith("b.json: ")
+
+
+@pytest.mark.parametrize("query", ["", " \n"])
+def test_a_search_for_nothing_is_refused(command: Any, query: str) -> None:
+    command("init")
+    done = command("search", query, "--json")
+    assert (done.code, done.refusal["error"]) == (1, "bad_value")
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"context_windw": 1}, "did you mean 'context_window'?"),
+        ({"qqq": 1}, "docs/reference/settings.md"),
+        ({"context_window": -3}, "setting 'context_window'"),
+    ],
+)
+def test_a_setting_that_is_none_has_a_code_in_python_too(values: dict[str, object], said: str) -> None:
+    with pytest.raises(MinutebookError) as refusal:
+        Settings(**values)
+    assert refusal.value.code == "bad_setting"
+    assert said in refusal.value.message
+    assert "pydantic" not in refusal.value.message
+
+
+@pytest.mark.parametrize("access", ["read_only", "look"])
+def test_a_reader_of_a_folder_that_is_not_there_is_told_and_makes_none(tmp_path: Path, access: str) -> None:
+    with pytest.raises(MinutebookError) as refusal:
+        Minutebook.open(tmp_path / "nowhere", access=access)  # type: ignore[arg-type]
+    assert refusal.value.code == "unknown_workspace"
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.parametrize("group", [(), ("memory",), ("session",), ("projections",), ("erase",), ("evidence",)])
+def test_the_help_cuts_no_sentence(command: Any, group: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    said = command(*group, "--help").out
+    assert "Commands:" in said
+    assert "..." not in said.partition("Commands:")[2]
