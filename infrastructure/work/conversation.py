@@ -29,7 +29,7 @@ from ...domain.streams import runs_stream, session_stream
 from ..store.failpoints import failpoint
 from .calling import kind, said
 from .identity import is_dead
-from .leases import heard
+from .leases import drop_lease, heard, write_lease
 from .runtime import Runtime, new_id
 
 RETRIES = 5
@@ -138,7 +138,9 @@ def start_run(runtime: Runtime, session: str, run: str | None = None, *, actor: 
         envelope = runtime.envelope(stream, version + 1, actor=actor, session=session, run=run)
         started = RunStarted(envelope=envelope, owner=runtime.owner, lease_seconds=runtime.settings.lease_seconds)
         try:
-            positions = runtime.log.append([started])
+            positions = runtime.log.append(
+                [started], within=lambda connection, _: write_lease(runtime, connection, session, run)
+            )
         except StreamConflict:
             continue
         return RunRef(session, run, stream, version + 1, positions[0])
@@ -197,7 +199,9 @@ def _interrupt(runtime: Runtime, started: LoggedEvent, reason: str) -> None:
     ]  # fmt: skip
     failpoint("run.interrupting")
     try:
-        runtime.log.append([ended, *withdrawn])
+        runtime.log.append(
+            [ended, *withdrawn], within=lambda connection, _: drop_lease(runtime, connection, session, run)
+        )
     except StreamConflict:
         return  # Somebody else ended it: that is what was wanted.
     failpoint("run.interrupted")
@@ -242,7 +246,11 @@ def end_run(
     following = [_settle(runtime, event, succeeded=error is None) for event in proposals(runtime, ref.session, ref.run)]
     failpoint("candidate.ending")
     try:
-        runtime.log.append([ended, *following, *also], expects=[(ref.stream, ref.version)])
+        runtime.log.append(
+            [ended, *following, *also],
+            expects=[(ref.stream, ref.version)],
+            within=lambda connection, _: drop_lease(runtime, connection, ref.session, ref.run),
+        )
     except StreamConflict as conflict:
         if also and runtime.log.version(ref.stream) == ref.version:
             interrupt(runtime, ref)  # It was one of the others that came late: whoever asked decides anew.

@@ -39,21 +39,31 @@ class Lease:
 def renew_lease(runtime: Runtime, run: RunRef) -> None:
     """Renews the lease of a run that reads for long without appending."""
     with runtime.log.database.projecting() as connection:
-        write_lease(runtime, connection, run)
+        write_lease(runtime, connection, run.session, run.run)
 
 
-def write_lease(runtime: Runtime, connection: Connection, run: RunRef) -> None:
+def write_lease(runtime: Runtime, connection: Connection, session: str, run: str) -> None:
+    """From the start of a run on: what another host's clock says of its beginning is never asked."""
     sqlite = runtime.log.database.sqlite
     mark = "?" if sqlite else "%s"
     connection.exec_driver_sql(
         f"INSERT INTO leases VALUES ({mark}, {mark}, 1, {clock(sqlite)}) "  # noqa: S608 - placeholders and the clock
         "ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, expires = excluded.expires",
-        (_lease_name(runtime, run.session, run.run), runtime.id),
+        (_lease_name(runtime, session, run), runtime.id),
+    )
+
+
+def drop_lease(runtime: Runtime, connection: Connection, session: str, run: str) -> None:
+    """With the end of the run, in the transaction of its event."""
+    mark = "?" if runtime.log.database.sqlite else "%s"
+    connection.exec_driver_sql(
+        f"DELETE FROM leases WHERE name = {mark}",  # noqa: S608 - a placeholder
+        (_lease_name(runtime, session, run),),
     )
 
 
 def heard(runtime: Runtime, started: LoggedEvent) -> tuple[datetime, datetime]:
-    """The database's time, and when the owner of a run was last heard of: the last renewal, or its start."""
+    """The database's time, and when the owner of a run was last heard of: its lease, or the start of an older run."""
     mark = "?" if runtime.log.database.sqlite else "%s"
     with runtime.log.database.reading() as connection:
         now = now_there(connection)

@@ -59,7 +59,7 @@ def record(
         held = run
 
         def renew(connection: Connection, positions: list[int]) -> None:
-            write_lease(runtime, connection, held)
+            write_lease(runtime, connection, held.session, held.run)
 
     try:
         return runtime.log.append(events, expects=expects, within=renew)

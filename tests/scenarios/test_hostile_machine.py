@@ -152,6 +152,27 @@ def test_a_clock_that_stands_still_or_goes_back_renews_the_lease_of_a_run_all_th
         run.succeed()
 
 
+@pytest.mark.parametrize("end", ["succeed", "fail", "interrupt"])
+def test_a_run_has_a_lease_by_the_clock_of_the_database_from_start_to_end(tmp_path: Path, end: str) -> None:
+    """Given a program whose clock is years behind, then from the first moment its run is known to live; after the
+    run, however it ended, no row of it is left."""
+
+    def leases() -> list[str]:
+        with outside(tmp_path) as connection:
+            return list(connection.exec_driver_sql("SELECT expires FROM leases").scalars())
+
+    past = datetime(2001, 1, 1, tzinfo=UTC)
+    with Minutebook.open(tmp_path, clock=lambda: past, automatic=False) as book:
+        run = book.session("s").run()
+        [heard] = leases()
+        assert abs(datetime.fromisoformat(heard).replace(tzinfo=UTC) - datetime.now(UTC)) < timedelta(minutes=10)
+        if end == "succeed":
+            run.succeed()
+        elif end == "fail":
+            run.fail(RuntimeError("no"))
+    assert leases() == []
+
+
 # --- limits of a process
 
 LIMITED = """
