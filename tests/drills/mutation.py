@@ -79,6 +79,7 @@ PARTS = (
             "tests/infrastructure/test_publisher.py",
             "tests/infrastructure/test_workspace.py",
             "tests/infrastructure/test_publisher_in_detail.py",
+            "tests/infrastructure/test_publisher_choices.py",
             "tests/infrastructure/test_replacement_in_detail.py",
             "tests/infrastructure/test_exchange.py",
             "tests/infrastructure/test_file_state.py",

@@ -282,6 +282,14 @@ def edited(place: Place) -> None:
     place.edit("an edit\n")
 
 
+def edited_otherwise(place: Place) -> None:
+    place.edit("later\n")
+
+
+def edited_again(place: Place) -> None:
+    place.edit("a third edit\n")
+
+
 def gone(place: Place) -> None:
     place.path.unlink()
 
@@ -290,7 +298,11 @@ def opened_to_others(place: Place) -> None:
     place.path.chmod(0o644)
 
 
-CHANGES = [edited, gone, opened_to_others]
+def closed_to_ourselves(place: Place) -> None:
+    place.path.chmod(0o400)
+
+
+CHANGES = [edited, edited_otherwise, edited_again, gone, opened_to_others, closed_to_ourselves]
 
 
 @pytest.mark.parametrize("how", [replace, overwrite])
@@ -317,10 +329,14 @@ def test_a_file_that_is_another_than_the_base_is_left_as_it_is(
 def test_a_file_that_changes_between_the_last_look_and_the_exchange_gets_its_bytes_back(
     place: Place, exchanges: bool, change: Callable[[Place], None]
 ) -> None:
-    base = seen(place)
+    base, after = seen(place), []
+
+    def changes() -> None:
+        change(place)
+        after.append(place.workspace.look())
 
     def act() -> None:
-        with armed("file.replace", once(lambda: change(place))):
+        with armed("file.replace", once(changes)):
             replace(place.workspace, b"two\n", revision=2, base=base)
 
     if exchanges:
@@ -331,8 +347,7 @@ def test_a_file_that_changes_between_the_last_look_and_the_exchange_gets_its_byt
     assert isinstance(error, FileChanged)
     match place.workspace.look():
         case Bytes() as found:
-            assert found.data == (b"an edit\n" if change is edited else b"one\n")
-            assert found.mode == (0o644 if change is opened_to_others else base.mode)
+            assert found == after[0]
             assert place.names() == ["MEMORY.md"]
         case other:
             assert change is gone
@@ -340,18 +355,19 @@ def test_a_file_that_changes_between_the_last_look_and_the_exchange_gets_its_byt
             assert place.names() == []
 
 
-def test_an_edit_of_our_new_bytes_before_they_are_taken_back_is_kept_aside(place: Place) -> None:
+@pytest.mark.parametrize("more", ["an edit of the new bytes\n", "later\n", "two\n\n"])
+def test_an_edit_of_our_new_bytes_before_they_are_taken_back_is_kept_aside(place: Place, more: str) -> None:
     """Given an edit that is exchanged away, and one more of what stands there now, then both are still there."""
     aside = place.path.with_name(".MEMORY.md.2.displaced")
 
     def edits() -> None:
-        place.edit("an edit of the new bytes\n")
+        place.edit(more)
 
     base = seen(place)
     with armed("file.replace", lambda: place.edit("an edit\n")), armed("file.look_back", edits):
         error = refusal(lambda: replace(place.workspace, b"two\n", revision=2, base=base))
     assert isinstance(error, FileChanged)
-    assert (place.bytes(), aside.read_bytes()) == (b"an edit\n", b"an edit of the new bytes\n")
+    assert (place.bytes(), aside.read_bytes()) == (b"an edit\n", more.encode())
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.ENOSYS])
@@ -472,6 +488,38 @@ def test_without_exchange_and_links_an_edit_while_the_copy_is_made_is_not_seen_i
         error = refusal(lambda: replace(place.workspace, b"two\n", revision=2, base=seen(place)))
     assert error.code == "memory_disk_full"
     assert (place.bytes(), place.names()) == (b"one\n", ["MEMORY.md"])
+
+
+@pytest.mark.parametrize("same", ["one\n", "another\n"])
+def test_without_an_exchange_a_link_to_the_same_bytes_is_no_file_of_ours(place: Place, same: str) -> None:
+    elsewhere = place.root / "elsewhere"
+    elsewhere.write_text(same)
+    elsewhere.chmod(0o600)
+
+    def swapped() -> None:
+        place.path.unlink()
+        place.path.symlink_to(elsewhere)
+
+    base = seen(place)
+    with armed("file.exchange", "raise(ENOSYS)"), armed("file.replace", swapped):
+        assert isinstance(refusal(lambda: replace(place.workspace, b"two\n", revision=2, base=base)), FileChanged)
+    assert (place.path.is_symlink(), elsewhere.read_text(), place.names()) == (True, same, ["MEMORY.md"])
+
+
+def test_a_link_in_the_place_of_our_temp_file_gives_no_other_file_the_name(place: Place) -> None:
+    secret = place.root / "secret"
+    secret.write_text("of another")
+    place.path.unlink()
+    temp = place.path.with_name(".MEMORY.md.2.tmp")
+
+    def swapped() -> None:
+        temp.unlink()
+        temp.symlink_to(secret)
+
+    with armed("file.replace", swapped):
+        replace(place.workspace, b"two\n", revision=2, base=None)
+    assert not os.path.samestat(place.path.lstat(), secret.stat())
+    assert isinstance(place.workspace.look(), Refused)
 
 
 # --- refused before anything is prepared
