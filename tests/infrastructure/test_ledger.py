@@ -411,7 +411,7 @@ def lying(ledger: Ledger, kind: str = "curated", **facts: Any) -> Revision:
     said: dict[str, Any] = {"entries": FACTS[:2], "digest": sha256(render(texts)).hexdigest(), **facts}
     body = RevisionPrepared(
         envelope=Envelope(ledger.stream, ledger.document().version + 1, ledger.workspace, TIME, "curator"),
-        payload=encode_payload({"entries": texts}), revision=ledger.document().next, kind=kind, parent=0,  # type: ignore[arg-type]
+        payload=encode_payload({"entries": texts}), revision=ledger.document().next, kind=kind, parent=0,
         base_digest=None, **said,
     )  # fmt: skip
     [position] = ledger.log.append([body])

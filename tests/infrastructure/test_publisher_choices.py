@@ -12,10 +12,10 @@ import pytest
 from desk import TIME, Desk
 
 from minutebook import Minutebook, Settings
-from minutebook.domain.catalogue import DriftDetected, EntryFact, RevisionPrepared
-from minutebook.domain.checks import Finding
+from minutebook.domain.catalogue import DriftDetected, EntryFact, Finding, RevisionPrepared
 from minutebook.domain.errors import MemoryFault, StreamConflict
 from minutebook.domain.events import Envelope
+from minutebook.domain.message import Trust
 from minutebook.domain.revision import Draft, MemoryDocument
 from minutebook.domain.streams import document_stream
 from minutebook.infrastructure.store.failpoints import armed
@@ -402,15 +402,19 @@ def test_bytes_that_turn_up_while_a_revision_is_restored_are_told_with_the_edit(
     desk.publish("one")
     desk.edit("an edit\n")
     left = desk.path.with_name(".MEMORY.md.1.displaced")
-    with armed("publish.commit", lambda: left.write_bytes(b"another\n")):
+    with armed("publish.commit", lambda: turn_up(left)):
         done = desk.publisher.restore(1, discard_edit=True)
     assert (done.revision, done.displaced) == (3, (2, 4))
+
+
+def turn_up(left: Path) -> None:
+    left.write_bytes(b"another\n")
 
 
 # --- a check of one's own
 
 
-def never(text: str, trust: str, **_options: Any) -> tuple[Finding, ...]:
+def never(text: str, source: Trust = "user", *, entry_chars_max: int = 1_000) -> tuple[Finding, ...]:
     return (Finding(code="instruction", message="not that"),) if "never" in text else ()
 
 
@@ -514,7 +518,7 @@ def test_notes_of_which_nothing_is_taken_leave_memory_as_it_is(desk: Desk) -> No
 def test_bytes_that_turn_up_while_notes_are_imported_are_told_with_the_file(desk: Desk) -> None:
     desk.edit("# Notes\n\n- one\n- two\n")
     left = desk.path.with_name(".MEMORY.md.1.displaced")
-    with armed("publish.commit", lambda: left.write_bytes(b"another\n")):
+    with armed("publish.commit", lambda: turn_up(left)):
         _, done = desk.publisher.import_notes(desk.bytes())
     assert (done.revision, done.displaced) == (2, (1, 3))
 

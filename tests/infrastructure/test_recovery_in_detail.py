@@ -266,7 +266,11 @@ def test_a_written_revision_says_its_number_its_digest_and_that_it_is_new(desk: 
 
 def test_bytes_that_turn_up_before_the_end_are_kept_and_told(desk: Desk) -> None:
     write(desk, "one")
-    with armed("publish.commit", lambda: beside(desk, ".MEMORY.md.1.displaced", b"an edit\n")):
+
+    def turn_up() -> None:
+        beside(desk, ".MEMORY.md.1.displaced", b"an edit\n")
+
+    with armed("publish.commit", turn_up):
         done = write(desk, "two")
     assert (done.revision, done.displaced) == (2, (3,))
     assert desk.publisher.revision(3).raw == b"an edit\n"
@@ -318,7 +322,12 @@ def test_an_edit_that_stops_a_revision_is_recorded_and_another_failure_is_none(d
     assert abandoned(desk) == [(2, "memory_changed")]
     assert [kind for kind, _ in drift(desk)] == ["drift"]
     desk.edit("one\n")
-    with armed("file.fsync_temp", lambda: (desk.edit("later\n"), die_of_a_full_disk())):  # type: ignore[arg-type,return-value]
+
+    def edited_on_a_full_disk() -> None:
+        desk.edit("later\n")
+        die_of_a_full_disk()
+
+    with armed("file.fsync_temp", edited_on_a_full_disk):
         assert refusal(lambda: write(desk, "two")).code == "memory_disk_full"
     assert len(drift(desk)) == 1, "the disk was full, whatever else there was: the next look tells of the edit"
 
