@@ -42,11 +42,10 @@ def exchange(folder: int, one: str, other: str) -> None:
 
 @cache
 def _call() -> Callable[[int, bytes, bytes], None] | None:
-    name, flag = {"linux": ("renameat2", _LINUX_EXCHANGE), "darwin": ("renameatx_np", _MACOS_SWAP)}.get(
-        sys.platform, ("", 0)
-    )
-    if not name:
+    known = {"linux": ("renameat2", _LINUX_EXCHANGE), "darwin": ("renameatx_np", _MACOS_SWAP)}.get(sys.platform)
+    if known is None:
         return None
+    name, flag = known
     try:
         function: Any = getattr(ctypes.CDLL(None, use_errno=True), name)
     except (OSError, AttributeError):

@@ -38,8 +38,8 @@ def told(found: FileState) -> tuple[Any, ...]:
 @pytest.mark.parametrize("folder", [True, False])
 def test_before_the_first_revision_there_is_no_file(folder: bool) -> None:
     found = file_state(NEW, Absent(folder), PATH)
-    assert found == FileState("clean", PATH)
-    assert (found.clean, found.finding) == (True, None)
+    assert (found.path, told(found)) == (PATH, ("clean", 0, None, None, None, None))
+    assert (found.clean, found.finding, found.detail, found.warnings) == (True, None, "", ())
 
 
 @pytest.mark.parametrize("document", [HOLDS, WAITS, KEPT])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 from hashlib import sha256
-from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -335,20 +334,18 @@ def test_each_revision_is_found_at_the_first_look_where_nothing_else_was_recorde
     assert watched.revision(0) is None
 
 
-@pytest.mark.parametrize("first", [0, 1, 12, 24])
-def test_each_revision_is_found_in_few_looks_wherever_mishaps_were_recorded(watched: Ledger, first: int) -> None:
-    """No more than twice a bisection, in looks that meet a preparation: mishaps are passed by two at a time."""
+@pytest.mark.parametrize(("first", "cost"), [(0, 161), (1, 160), (6, 146), (12, 128), (18, 91), (24, 24)])
+def test_mishaps_in_the_stream_make_no_revision_dear_to_find(watched: Ledger, first: int, cost: int) -> None:
+    """Given 24 mishaps in one place, then all 24 revisions are found, in no more looks altogether than today."""
     made: list[Revision] = []
     for number in range(24):
         if number == first:
             for more in range(24):
-                watched.report(watched.document(), ("drift", f"{number} {more}"))
+                watched.report(watched.document(), ("drift", f"{more}"))
         made.append(publish(watched, f"{number}"))
-    prepared = {event.version for event in watched.log.stream(watched.stream) if event.topic == "RevisionPrepared"}
     looks(watched)
-    for revision in made:
-        assert watched.revision(revision.number) == revision
-        assert sum(1 for look in looks(watched) if prepared.intersection(look)) <= 2 * log2(72)
+    assert [watched.revision(revision.number) for revision in made] == made
+    assert len(looks(watched)) <= cost
 
 
 def test_a_revision_is_found_whatever_stands_between(ledger: Ledger) -> None:

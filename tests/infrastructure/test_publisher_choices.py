@@ -655,6 +655,18 @@ def test_an_edit_in_the_folder_that_takes_over_is_detected_and_recorded_as_any(f
     assert two.sync().revision == 2
 
 
+def test_a_recovery_takes_an_idle_file_over_and_leaves_an_edit_to_be_told_later(folders: Folders) -> None:
+    one, two = folders("one"), folders("two")
+    put(one, "one")
+    two.workspace.path.parent.mkdir(parents=True)
+    two.workspace.path.write_bytes(b"mine\n")
+    left = two.workspace.path.with_name(".MEMORY.md.1.tmp")
+    left.write_bytes(b"torn")
+    two.recover()
+    assert not left.exists()
+    assert (two.state().state, two.workspace.path.read_bytes()) == ("drift", b"mine\n")
+
+
 def test_a_take_over_is_noted_beside_the_database_before_anything_else_is_done(folders: Folders) -> None:
     one, two = folders("one"), folders("two")
     put(one, "one")

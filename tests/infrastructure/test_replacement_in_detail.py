@@ -206,6 +206,20 @@ def test_a_folder_that_was_made_anew_meanwhile_leaves_the_new_file_in_doubt(plac
     assert (place.root / "moved" / "MEMORY.md").read_bytes() == b"two\n"
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="where a process can count what it has open")
+@pytest.mark.parametrize("point", ["", "file.write_temp", "file.fsync_temp", "file.read_base", "file.replace"])
+def test_no_step_leaves_a_file_open_whether_it_goes_well_or_not(place: Place, point: str) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for how in (replace, overwrite):
+        base = seen(place)
+        if point:
+            with armed(point, "raise(ENOSPC)"):
+                assert refusal(lambda how=how, base=base: how(place.workspace, b"two\n", revision=2, base=base)).code  # type: ignore[misc]
+        else:
+            how(place.workspace, b"two\n", revision=2, base=base)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
 # --- access
 
 
