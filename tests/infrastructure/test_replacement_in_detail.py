@@ -250,7 +250,7 @@ def test_a_file_of_ours_needs_no_change_of_owner(
     ("owner", "mode", "acl", "given_up"),
     [
         (0, 0o600, None, True),  # the group may do nothing, so that nothing is lost
-        (0, 0o606, None, True),
+        (0, 0o607, None, True),
         (0, 0o610, None, False),
         (0, 0o620, None, False),
         (0, 0o640, None, False),
