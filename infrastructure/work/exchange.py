@@ -11,7 +11,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from ..store.failpoints import failpoint
@@ -40,13 +40,12 @@ def exchange(folder: int, one: str, other: str) -> None:
         raise
 
 
-@lru_cache(maxsize=1)
+@cache
 def _call() -> Callable[[int, bytes, bytes], None] | None:
-    name, flag = {"linux": ("renameat2", _LINUX_EXCHANGE), "darwin": ("renameatx_np", _MACOS_SWAP)}.get(
-        sys.platform, ("", 0)
-    )
-    if not name:
+    known = {"linux": ("renameat2", _LINUX_EXCHANGE), "darwin": ("renameatx_np", _MACOS_SWAP)}.get(sys.platform)
+    if known is None:
         return None
+    name, flag = known
     try:
         function: Any = getattr(ctypes.CDLL(None, use_errno=True), name)
     except (OSError, AttributeError):

@@ -239,10 +239,14 @@ class Publisher:
         """
         with self._locked():
             recover(self.ledger, self.workspace)
-            if self._write_missing():
-                return True
-            self.writer.require_clean(self.ledger.document(), self.workspace.look())
-            return False
+            document, look = self.ledger.document(), self.workspace.look()
+            if not isinstance(look, Absent) or document.current is None:
+                self.writer.require_clean(document, look)
+                return False
+            refuse_early(self.workspace, look)
+            data = render([entry.text for entry in _readable(document.current)])
+            replace(self.workspace, data, revision=document.current.number, base=None)
+            return True
 
     def recover(self, *, timeout: float | None = None) -> Recovery:
         """Brings file and log to agreement after a crash; does nothing, and takes no lock, when nothing waits (D5)."""
@@ -297,15 +301,6 @@ class Publisher:
                     self.writer.mark()
                 elif tell:
                     self.writer.require_clean(document, look)
-
-    def _write_missing(self) -> bool:
-        document, look = self.ledger.document(), self.workspace.look()
-        if not isinstance(look, Absent) or document.current is None:
-            return False
-        refuse_early(self.workspace, look)
-        data = render([entry.text for entry in _readable(document.current)])
-        replace(self.workspace, data, revision=document.current.number, base=None)
-        return True
 
     def _take_in(self, document: MemoryDocument, look: Bytes, draft: Draft, fixes: tuple[str, ...]) -> Published:
         if fixes:

@@ -26,7 +26,8 @@ from .exchange import ExchangeUnsupported, exchange
 from .safe_file import ACL, Absent, Bytes, FileLook, Refused, fault, look_at
 from .workspace import Workspace
 
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+"""Follows no link, for that is there already; Python closes it in a child by itself."""
 _ATTEMPTS_MAX = 1_000
 _FULLFSYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
 

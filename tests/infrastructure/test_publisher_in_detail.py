@@ -48,6 +48,8 @@ def code(act: Any) -> str:
         (1000, (1000, 2000), 1000, 2000, 0o660, b"acl", False),  # one of my other groups
         (1000, (1000,), 1000, 2000, 0o600, None, False),  # the group may do nothing, so that nothing is lost
         (1000, (1000,), 1000, 2000, 0o640, None, True),
+        (1000, (1000, 2000), 1000, 500, 0o640, None, True),
+        (1000, (1000, 2000), 500, 1000, 0o600, None, True),
         (1000, (1000,), 1000, 2000, 0o600, b"acl", True),
         (1000, (1000,), 2000, 1000, 0o600, None, True),
     ],

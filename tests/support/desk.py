@@ -22,8 +22,8 @@ TIME = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FILE = Path(".tinyagent/memory/MEMORY.md")
 
 
-class Desk:
-    """A workspace with a log and a publisher, and short words for what the tests do with them."""
+class Place:
+    """A workspace and its memory file, without a log."""
 
     def __init__(self, root: Path, **settings: Any) -> None:
         self.root = root
@@ -31,6 +31,23 @@ class Desk:
         self.settings = Settings.model_validate(settings)
         self.workspace = Workspace.of(root, self.settings)
         self.workspace.prepare()
+
+    def edit(self, data: bytes | str) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_bytes(data if isinstance(data, bytes) else data.encode())
+
+    def names(self) -> list[str]:
+        return sorted(path.name for path in self.path.parent.iterdir())
+
+    def bytes(self) -> bytes:
+        return self.path.read_bytes()
+
+
+class Desk(Place):
+    """A workspace with a log and a publisher, and short words for what the tests do with them."""
+
+    def __init__(self, root: Path, **settings: Any) -> None:
+        super().__init__(root, **settings)
         self.database = Database(root / ".tinyagent" / "minutebook.db")
         self.log = Log(self.database)
         self.advanced = 0
@@ -55,15 +72,5 @@ class Desk:
             version=document.version,
         )
 
-    def edit(self, data: bytes | str) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_bytes(data if isinstance(data, bytes) else data.encode())
-
     def topics(self) -> list[str]:
         return [event.topic for event in self.log.read()]
-
-    def names(self) -> list[str]:
-        return sorted(path.name for path in self.path.parent.iterdir())
-
-    def bytes(self) -> bytes:
-        return self.path.read_bytes()
