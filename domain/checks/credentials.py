@@ -314,7 +314,7 @@ def _is_password(value: str, *, quoted: bool) -> bool:
         or ALGORITHM.match(value)
         or "/" in value[:2]
         or value[0] in ",;"
-        or value.endswith(("()", "?"))
+        or value.endswith(("(", "?"))  # a call, whose end was taken for that of the sentence
     ):
         return False
     classes = sum(
