@@ -10,6 +10,7 @@ import pytest
 from minutebook.domain.checks import check_entry
 from minutebook.domain.checks.credentials import find_credentials, redact_credentials, secrets
 from minutebook.domain.checks.placeholders import entropy, is_cut, is_padded, is_placeholder
+from minutebook.domain.checks.spots import Runs
 
 MIXED = "x9Y8z7W6v5U4t3S2"
 LONGER = "q7Wd9Kx2Lm5Tz8Rb4Vn1"
@@ -59,6 +60,22 @@ def test_what_overlaps_is_one_secret_from_the_first_place_to_the_last() -> None:
     )
 
 
+def test_of_two_that_overlap_the_first_is_taken_out_as_far_as_the_second_goes() -> None:
+    """Given a password in an address that looks like a named value, then all of it is one, between its neighbours."""
+    address = "https://ann:xpw=q7Wd9Kx2@db.example.com"
+    assert found(address) == [("url_password", "xpw=q7Wd9Kx2@db.example.com")]
+    assert found(f"{GITHUB} and {address} and {GITHUB}") == [
+        ("github_token", GITHUB),
+        ("url_password", "xpw=q7Wd9Kx2@db.example.com"),
+        ("github_token", GITHUB),
+    ]
+    assert found(f"token={GITHUB}{GITHUB[4:]}, {GITHUB}")[1:] == [("github_token", GITHUB)]
+
+
+def test_a_password_longer_than_its_pattern_reads_is_taken_out_whole() -> None:
+    assert found(f"The password is {'hunter77' * 20} now") == [("password", "hunter77" * 20)]
+
+
 def test_the_end_of_a_secret_that_is_longer_than_its_pattern_is_a_part_of_it() -> None:
     long = "glc_" + LONGER * 21  # more than the 400 that the pattern takes
     assert found(f"see {long} there") == [("grafana_token", long)]
@@ -70,12 +87,14 @@ def test_the_end_of_a_secret_that_is_longer_than_its_pattern_is_a_part_of_it() -
 
 def test_what_follows_a_short_secret_is_not_a_part_of_it() -> None:
     assert found(f"see {GITHUB}-and-more") == [("github_token", GITHUB)]
+    assert found(f"{'one two ' * 20}{GITHUB}-and-more") == [("github_token", GITHUB)]
 
 
 @pytest.mark.parametrize("rest", ["...", "…", "***", "##########"])
 def test_a_secret_that_is_cut_is_none(rest: str) -> None:
     assert found(f"It says {GITHUB}{rest}") == []
     assert found(f"It says {GITHUB} and") == [("github_token", GITHUB)]
+    assert found(f"It says {GITHUB}{rest} and {GITHUB}") == [("github_token", GITHUB)]
 
 
 @pytest.mark.parametrize(
@@ -110,6 +129,8 @@ def test_a_value_is_cut_where_dots_or_stars_take_its_place(rest: str, cut: bool)
         ("amqp://ann:p@ss7w0rd@db.example.com/x", "p@ss7w0rd"),
         ("https://anne:anne@db.example.com/x", "anne"),
         ("https://:q7Wd9Kx2@db.example.com", "q7Wd9Kx2"),
+        ("https://ann:q7Wd9Kx2@@db.example.com", "q7Wd9Kx2@"),
+        ("https://zed:q7Wd9Kx2@localhost/x", "q7Wd9Kx2"),
         ("redis://anne:annebel7@localhost:80/x", "annebel7"),
         ("https://anne:anne@mylocalhost:80/x", "anne"),
     ],
@@ -160,6 +181,7 @@ def test_two_private_keys_are_two_secrets_and_the_text_between_them_stays() -> N
         f"{BEGIN}\n{BODY[:15]}\n-----END RSA PRIVATE KEY-----",
         f"{BEGIN}\n-----END RSA PRIVATE KEY-----\n{BODY}",
         f"{BEGIN}{' ' * 1985}{BODY}",
+        f"{BEGIN}{' ' * 1985}{BODY}-----END",
         f"{BEGIN}{BODY}{' ' * (20_001 - 16)}-----END",
         "-----BEGIN PUBLIC KEY-----\nMIIEowIBAAKCAQEA\n-----END PUBLIC KEY-----",
     ],
@@ -171,6 +193,7 @@ def test_the_lines_around_a_key_alone_stand_in_every_manual(text: str) -> None:
 @pytest.mark.parametrize("text", [f"{BEGIN}{' ' * 1984}{BODY}", f"{BEGIN}{BODY}{' ' * (20_000 - 16)}-----END"])
 def test_a_key_may_begin_late_and_be_long(text: str) -> None:
     assert found(text) == [("private_key", text)]
+    assert found(f"{' ' * 32_730}{BEGIN}\n{BODY}\n-----END") == [("private_key", f"{BEGIN}\n{BODY}\n-----END")]
 
 
 def test_beginnings_without_a_key_do_not_hide_the_key_after_them() -> None:
@@ -210,6 +233,8 @@ def test_a_cookie_of_a_session_is_a_secret_and_a_drawn_one_is_not() -> None:
         "ghp_" + "yourtokenhere" * 3,
         "glpat-" + "your-token-goes-here",
         "glpat-" + "ab" * 10,
+        "ghp_" + "aab" * 11 + "aac",
+        "glpat-" + "q7Wd9Kx2Lm5Tz_aaaaabab",
         "ghp_" + "A1b2C3xxxxxxD3e4F5g6H7i8J9k0L1m2N3o4"[:36],
         "AKIA" + "IOSFODNN7EXAMPLE",
     ],
@@ -222,6 +247,8 @@ def test_a_drawing_of_a_token_is_none(token: str) -> None:
     ("kind", "token"),
     [
         ("gitlab_token", "glpat-" + LONGER),
+        ("gitlab_token", "glpat-" + "q7Wd9Kx2Lm5Tz8_aaaabab"),
+        ("github_token", "ghp_" + "abcd" * 9),
         ("aws_key", "AKIA" + "QZ7WD9KX2LM5TZ8R"),
         ("stripe_key", "sk_live_" + LONGER),
         ("sendgrid_key", f"SG.{LONGER}.{LONGER}{LONGER}"),
@@ -271,6 +298,7 @@ PLACEHOLDERS = [
     "AbBa",
     "1x1x",
     "yourkey",
+    "mypwis",
     "some token",
     "your-key",
     "<whatever>",
@@ -400,6 +428,7 @@ def test_what_a_sentence_calls_a_password_is_one(text: str, secret: str | None) 
     "text",
     [
         'The password is "abcd"',
+        'The password is "Abc7"',
         'The password is "abcde"',
         'The password is "abcdefg"',
         "The password is abcd7",
@@ -433,6 +462,8 @@ def test_a_word_of_prose_is_no_password(text: str) -> None:
         (f"token = {MIXED}]}}", MIXED),
         (f'"token": "{MIXED}"', MIXED),
         ("pw=abcde7", "abcde7"),
+        ("token = Ab/c/d/e1.fghijkl0mnop", "Ab/c/d/e1.fghijkl0mnop"),
+        (f"TOKEN = {MIXED}", MIXED),
         ('client_secret: "correcthorse"', "correcthorse"),
         (f"password_policy = {MIXED}", MIXED),
         (f"webhook={MIXED}", MIXED),
@@ -456,6 +487,8 @@ def test_a_random_value_beside_a_name_that_says_so_is_a_secret(text: str, secret
         f"token = {MIXED[:15]}",
         "token=abcde7",
         "auth=hunter77",
+        "pw=correcthorse",
+        "token = A/b/c/d/e1.fghijkl0mnop",
         "token = abcdefghijklmnopqrst",
         "token = 12345678901234567890",
         "token = aaaabbbb1111aaaa",
@@ -492,6 +525,26 @@ def test_the_length_of_a_value_says_how_mixed_it_has_to_be() -> None:
     assert found(f"token = {('abcdef1' * 3)[:17]}") == []  # 2.79 bits
 
 
+# --- where in a long text a token can stand
+
+
+def test_a_short_text_is_taken_as_it_is_and_of_a_long_one_what_is_long_enough() -> None:
+    short = f"a b {LONGER} c".ljust(120)
+    assert Runs(short).text == short
+    assert Runs(f"{short} ").text == f"\n{LONGER}"
+    long = f"short {'x' * 14} {'y' * 13} {'z' * 15} " + "a " * 60
+    assert Runs(long).text == f"\n{'x' * 14}\n{'z' * 15}"
+
+
+def test_every_place_of_the_runs_leads_back_to_its_place_in_the_text() -> None:
+    long = f"{'n o ' * 20}{LONGER} {'no ' * 20}{MIXED}\n{'q' * 20_001}{LONGER} {MIXED}"
+    runs = Runs(long)
+    assert runs.text == f"\n{LONGER}\n{MIXED}\n{'q' * 20_001}{LONGER}\n{MIXED}"
+    for at, char in enumerate(runs.text):
+        assert char in ("\n", long[at + runs.shift(at)])
+    assert [Runs("abc").shift(at) for at in (0, 1, 2)] == [0, 0, 0]
+
+
 # --- cards
 
 
@@ -501,6 +554,7 @@ def test_the_length_of_a_value_says_how_mixed_it_has_to_be() -> None:
         ("The card 4012888888881881 expires 12/29", "4012888888881881"),
         ("The card 4012-8888-8888-1881 expires 12/29", "4012-8888-8888-1881"),
         ("amex 371449635398431", "371449635398431"),
+        ("card 4444444444444448", "4444444444444448"),
         ("4012 8888 8888 1881 is our visa", "4012 8888 8888 1881"),
         (f"card{' ' * 86}4012888888881881", None),
         (f"card{' ' * 70}4012888888881881", "4012888888881881"),

@@ -237,7 +237,7 @@ class Loaded:
         """Whether a test fails, and which; None where the change is not in a function that is there."""
         source = (ROOT / mutant.file).read_text(encoding="utf-8")
         change = changed_function(source, mutant.code)
-        if change is None or not _holders(mutant.file, change[0]):
+        if change is None or not _holders(mutant.file, change[0]) or _made_already(mutant.file, change[0]):
             return None
         while True:
             failed, by = self._fork(mutant.file, change, tests, seconds)
@@ -306,6 +306,12 @@ def _holders(file: str, code: CodeType) -> list[FunctionType]:
         and each.__code__.co_firstlineno == code.co_firstlineno
         and os.path.realpath(each.__code__.co_filename) == str(ROOT / file)
     ]
+
+
+def _made_already(file: str, code: CodeType) -> bool:
+    """Whether what stands inside of the function was made while a module was imported, and would stay as it was."""
+    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
+    return any(_holders(file, each) or _made_already(file, each) for each in inner)
 
 
 def _put_in_place(file: str, old: CodeType, new: CodeType) -> None:
