@@ -246,6 +246,7 @@ def test_words_of_one_script_and_signs_of_units_pass(text: str) -> None:
     "letters",
     [
         "\U0001d400\U0001d401\U0001d402",
+        "\U0001d400\U0001d401\U0001d402\U0001d403",
         "\U0001d400\U0001d400\U0001d400",
         "\U0001d7cb\U0001d7cb\U0001d7cb",
         "\u1d00\u0299\u1d04",
