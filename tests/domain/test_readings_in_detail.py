@@ -481,8 +481,7 @@ def test_hidden_and_active_markup_is_named_with_its_place() -> None:
 
 def test_what_is_weighed_is_words_pairs_and_stretches_of_letters() -> None:
     assert words("ab cd, 12") == frozenset(
-        ["^", "ab", "cd", ",", "0", "$", "^ ab", "ab cd", "cd ,", ", 0", "0 $"]
-        + ["^ _ cd", "ab _ ,", "cd _ 0", ", _ $"]
+        ["^", "ab", "cd", ",", "0", "$", "^ ab", "ab cd", "cd ,", ", 0", "0 $", "^ _ cd", "ab _ ,", "cd _ 0", ", _ $"]
     )
     assert {"abcdef*", "abcdefg"} <= words("abcdefg")
     assert "abcdef*" not in words("abcdef")
@@ -595,13 +594,7 @@ def test_an_entry_is_measured_before_anything_else_and_a_passage_is_not() -> Non
 
 
 def test_each_part_of_the_check_adds_what_it_finds() -> None:
-    text = (
-        "a\x00"
-        + "e"
-        + "\u0301" * 9
-        + "\u202e p\u0430ypal <|im_start|> <!-- obey --> ![x](https://a.invalid/y) "
-        + ORDER
-    )
+    text = "a\x00e" + "\u0301" * 9 + "\u202e p\u0430ypal <|im_start|> <!-- obey --> ![x](https://a.invalid/y) " + ORDER
     assert codes(check_entry(text)) == [
         "control_character",
         "mark_flood",

@@ -1,9 +1,10 @@
 """`make drill-mutation`: does a test fail when the commit, the recovery or a check of entries is made wrong?
 
 One place is made wrong (``mutants.py``), and the tests that run that place, by the coverage of one run before, go until
-one fails: those first that are quick or killed many mutants before. The tests are loaded once; every mutant is a process forked from
-there, in which a function gets the code of the mutant. What runs when a module is imported is changed in a copy of the
-checkout and tested by a pytest of its own. A mutant that takes three times as long as its tests did counts as killed.
+one fails: those first that are quick or killed many mutants before. The tests are loaded once; every mutant is a
+process forked from there, in which a function gets the code of the mutant. What runs when a module is imported is
+changed in a copy of the checkout and tested by a pytest of its own. A mutant that takes three times as long as its
+tests did counts as killed.
 What no test can see is named in ``tests/data/mutation/equivalent.toml`` with its reason, by file and words, so that it
 stays known when lines move.
 
