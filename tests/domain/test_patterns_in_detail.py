@@ -108,9 +108,9 @@ def test_a_pattern_is_compiled_at_the_first_text_that_has_its_words() -> None:
 
 
 def test_needles_know_how_they_begin() -> None:
-    assert Needles(["abcd", "abce", "xyz"]).beginnings == {"abc", "xyz"}
+    assert Needles(["abcd", "abce", "xyz"]).beginnings == frozenset({"abc", "xyz"})
     assert Needles(["abcd", "xy"]).beginnings is None
-    assert Needles(["xyz"]).beginnings == {"xyz"}
+    assert Needles(["xyz"]).beginnings == frozenset({"xyz"})
     assert Needles(["b", "a"]).words == ("a", "b")
 
 
