@@ -105,6 +105,7 @@ PARTS = (
             "tests/domain/test_credentials_in_detail.py",
             "tests/domain/test_readings_in_detail.py",
             "tests/domain/test_patterns_in_detail.py",
+            "tests/domain/test_rules_in_detail.py",
             "tests/domain/test_check_needles.py",
             "tests/domain/test_classifier.py",
             "tests/domain/test_credentials.py",
