@@ -434,6 +434,7 @@ def test_what_a_sentence_calls_a_password_is_one(text: str, secret: str | None) 
         "The password is abcd7",
         "The password is abcdefgh",
         "The password is 1234567",
+        "The password is 在第3页的表格里",
         "The password is -1234567",
         "The password is ABCDEFG",
         "The password is Abcdefgh",

@@ -9,6 +9,7 @@ import pytest
 from minutebook.domain.checks.anchors import Anchors, Around, small_letters
 from minutebook.domain.checks.likeness import contradicts, is_exact, is_near_duplicate, normal_form, words
 from minutebook.domain.checks.needles import Needles, Sieve, beginnings_of, needles_of, sieve
+from minutebook.domain.checks.token_shapes import finders, shapes
 
 
 def several(number: int) -> str:
@@ -169,6 +170,8 @@ def test_patterns_that_begin_alike_are_found_place_by_place_in_their_order() -> 
         ("short", (0, 2)),
         ("long", (0, 4)),
     ]
+    three = [("0", re.compile("abcd")), ("1", re.compile("abce")), ("2", re.compile("abcd|ab."))]
+    assert spans(Anchors(three).find("abce")) == [("1", (0, 4)), ("2", (0, 3))]
     assert spans(Anchors([]).find("abc")) == []
     assert spans(Anchors([("any", re.compile("."))]).find("ab")) == [("any", (0, 1)), ("any", (1, 2))]
 
@@ -209,6 +212,30 @@ def test_a_pattern_with_telling_letters_in_its_middle_runs_around_them() -> None
     assert spans(around.find("a-b " * 5)) == [("m", (at, at + 3)) for at in range(0, 20, 4)]
     assert spans(around.find("A-B", "a-b")) == [("m", (0, 3))]
     assert spans(around.find("a+b", "a-b")) == []
+
+
+DIGITS, LETTERS = "0123456789abcdef", "Ab9Cd8Ef7Gh6Ij5Kl4Mn3Op2Qr1"
+MIDDLES = [
+    f"{DIGITS * 2}-us12",
+    f"{DIGITS * 2}-01234567-89abcdef",
+    f"1234567890:AA{(LETTERS * 2)[:36]}",
+    f"M{LETTERS}.abcdef.{(LETTERS * 2)[:40]}",
+    f"abc1Q~{(LETTERS * 2)[:34]}",
+    f"{(LETTERS * 3)[:80]}AZDOab12",
+    *(f"{(LETTERS * 4)[:90]}{middle}abcd12==" for middle in ("+ASt", "+AMC", "+ARm", "AzFu", "AzCa", "ACDb", "AzSe")),
+    f"{LETTERS[:14]}.atlasv1.{(LETTERS * 3)[:70]}",
+    f"{(DIGITS * 3)[:36]}NRAL",
+]
+
+
+@pytest.mark.parametrize("token", MIDDLES, ids=lambda token: token[-12:])
+@pytest.mark.parametrize("after", ["", " then", "0", "_x", "=", "-", ".a"])
+def test_the_longest_token_that_is_told_by_its_middle_is_found_whole(token: str, after: str) -> None:
+    """Given a token as long as it may be and something after it, then it is what its pattern alone finds."""
+    text = f"see {token}{after} and {token}"
+    alone = sorted((kind, match.span()) for kind, pattern in shapes() for match in pattern.finditer(text))
+    assert sorted(spans(hit for finder in finders() for hit in finder.find(text))) == alone
+    assert (len(f"see {token}{after} and "), len(text)) in [span for _, span in alone]
 
 
 # --- the same in other words
