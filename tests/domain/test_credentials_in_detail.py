@@ -181,6 +181,7 @@ def test_two_private_keys_are_two_secrets_and_the_text_between_them_stays() -> N
         f"{BEGIN}\n{BODY[:15]}\n-----END RSA PRIVATE KEY-----",
         f"{BEGIN}\n-----END RSA PRIVATE KEY-----\n{BODY}",
         f"{BEGIN}{' ' * 1985}{BODY}",
+        f"{' ' * 1969}{BEGIN}\n-----END RSA PRIVATE KEY-----\n{BODY}",
         f"{BEGIN}{' ' * 1985}{BODY}-----END",
         f"{BEGIN}{BODY}{' ' * (20_001 - 16)}-----END",
         "-----BEGIN PUBLIC KEY-----\nMIIEowIBAAKCAQEA\n-----END PUBLIC KEY-----",
