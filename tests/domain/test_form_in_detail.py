@@ -41,6 +41,7 @@ def test_four_marks_on_a_letter_pass_and_a_fifth_does_not() -> None:
     assert said(find_floods(f"ab{marks}c")) == [
         ("mark_flood", "more than 4 combining marks on one character; write plain text", (1, 7))
     ]
+    assert [finding.span for finding in find_floods(f"abc{marks}d")] == [(2, 8)]
     assert [finding.code for finding in find_floods("a" + "\u20dd" * 5)] == ["mark_flood"]  # marks that enclose
 
 
@@ -54,6 +55,7 @@ def test_sixty_four_spaces_pass_and_one_more_hides_the_rest(space: str) -> None:
 
 def test_only_spaces_and_tabs_in_a_row_are_a_row_of_spaces() -> None:
     assert find_floods("a" + " \t" * 32 + "b" + " " * 10) == ()
+    assert [finding.span for finding in find_floods(f"abc{' ' * 65}d")] == [(3, 68)]
     assert find_floods("\n" * 100 + "x" * 100) == ()
     assert len(find_floods("a" + " \t" * 33 + "b")) == 1
 

@@ -152,6 +152,7 @@ def test_how_every_match_begins_is_read_off_a_pattern(source: str, begins: set[s
 
 def test_a_pattern_of_more_than_two_hundred_beginnings_says_nothing_of_them() -> None:
     assert len(beginnings_of(re.compile(several(200)), 6)) == 200
+    assert beginnings_of(re.compile(f"{several(200)}x"), 6) == {f"w{each:03}x" for each in range(200)}
     assert beginnings_of(re.compile(several(201)), 6) == frozenset()
     assert beginnings_of(re.compile("a b", re.VERBOSE), 6) == {"ab"}
 
