@@ -211,3 +211,7 @@ def test_a_row_of_mongolian_selectors_is_hidden_text() -> None:
         assert kind(f"\u1820{row}\u1820") == SELECTOR
     for row in ("\u180b\u180e", "\u180d\u180e", "\u180f\u180e"):  # a form, and then the vowel set apart
         assert kind(f"\u1828{row}\u1820") is None
+
+
+def test_a_joiner_at_the_end_of_a_long_text_joins_nothing() -> None:
+    assert kind("ab " * 100 + "\u0628\u200c") == JOINER
