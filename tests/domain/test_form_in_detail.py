@@ -57,6 +57,9 @@ def test_only_spaces_and_tabs_in_a_row_are_a_row_of_spaces() -> None:
     assert find_floods("a" + " \t" * 32 + "b" + " " * 10) == ()
     assert [finding.span for finding in find_floods(f"abc{' ' * 65}d")] == [(3, 68)]
     assert find_floods("\n" * 100 + "x" * 100) == ()
+    assert find_floods(f"{' ' * 64}a") == find_floods("\u0301" * 4) == ()
+    assert [finding.span for finding in find_floods(" " * 65)] == [(0, 65)]
+    assert [finding.code for finding in find_floods("\u0301" * 5)] == ["mark_flood"]
     assert len(find_floods("a" + " \t" * 33 + "b")) == 1
 
 

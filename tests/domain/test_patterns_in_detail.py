@@ -295,6 +295,8 @@ def test_a_word_that_counts_dates_or_turns_round_is_exact(word: str, exact: bool
         ("run src/a.py right now", "run src/b.py right now", False),
         ("start with --fast right now", "start with -fast right now", False),
         ("a three-way merge is used", "a four-way merge is used", False),
+        ("the two-way merge is used here", "the way merge is used here", False),
+        ("a non-blocking call is used here", "a blocking call is used here", False),
         ("it is 50% full today", "it is 50 full today", False),
         ("Bob saw the cat run", "bob saw the cat run", True),
         ("we saw Bob run home", "we saw Eve run home", False),
