@@ -207,6 +207,9 @@ def test_a_pattern_with_telling_letters_in_its_middle_runs_around_them() -> None
     around = Around("m", re.compile(r"\w{1,3}-\w{1,2}"), re.compile("-"), 3, 2)
     assert spans(around.find("ab-cd")) == [("m", (0, 5))]
     assert spans(around.find("-")) == []
+    alone = Around("m", re.compile("-"), re.compile("-"), 0, 0)
+    assert spans(alone.find("-")) == [("m", (0, 1))]
+    assert spans(alone.find("-a--")) == [("m", (0, 1)), ("m", (2, 3)), ("m", (3, 4))]
     assert spans(around.find("")) == []
     assert spans(around.find("abcdef-ghijkl")) == [("m", (3, 9))]
     assert spans(around.find("ab-cd-ef abc-de          xyz-uv, a-b")) == [
