@@ -25,7 +25,6 @@ from .secret_patterns import (
     CARD_CONTEXT,
     CARD_NEAR,
     CURL_USER,
-    DIGEST_BEFORE,
     HEADER,
     KEY_NAME,
     NETRC,
@@ -129,7 +128,7 @@ _COOKIE = re.compile(r"\b(?:Set-)?Cookie: ?[^\n]{0,200}(?:sess\w{0,12}|sid|auth\
 
 def _blocks(text: str) -> Iterator[Secret]:
     """Keys of several lines and lines of cookies: their secret has spaces in it."""
-    at, end = 0, -1
+    at = end = 0
     while begin := _KEY_BEGIN.search(text, at):
         at = stop = begin.end()
         if begin[0].startswith("-"):
@@ -243,12 +242,7 @@ def _assigned(text: str, match: re.Match[str]) -> Secret | None:
 
 def _beside_name(text: str, match: re.Match[str]) -> Secret | None:
     value = match[2].rstrip(".,;:")
-    if (
-        _is_random(value, least=16)
-        and not is_placeholder(value)
-        and not _is_digest(text, match.start(2))
-        and _speaks_of_secret(text, match)
-    ):
+    if _is_random(value, least=16) and not is_placeholder(value) and _speaks_of_secret(text, match):
         return Secret("named_value", match.start(2), match.start(2) + len(value))
     return None
 
@@ -257,7 +251,7 @@ def _beside_key(text: str, match: re.Match[str]) -> Secret | None:
     value = match[2].rstrip(".,;:")
     if not _is_random(value, least=20) or PLAIN_KEYS.search(match[1]) or is_placeholder(value):
         return None
-    if _is_digest(text, match.start(2)) or "key" not in text[match.end(1) : match.start(2)].lower():
+    if "key" not in text[match.end(1) : match.start(2)].lower():
         return None
     return Secret("named_value", match.start(2), match.start(2) + len(value))
 
@@ -302,10 +296,6 @@ def _speaks_of_secret(text: str, match: re.Match[str]) -> bool:
     return match[1].lower() == "key" and not PLAIN_KEYS.search(text[max(0, match.start(1) - 20) : match.start(1)])
 
 
-def _is_digest(text: str, at: int) -> bool:
-    return DIGEST_BEFORE.search(text, max(0, at - 24), at) is not None
-
-
 def _is_password(value: str, *, quoted: bool) -> bool:
     """A value that a person would type as a password: mixed classes, or quoted without being a plain word of prose."""
     if (
@@ -314,7 +304,7 @@ def _is_password(value: str, *, quoted: bool) -> bool:
         or ALGORITHM.match(value)
         or "/" in value[:2]
         or value[0] in ",;"
-        or value.endswith(("()", "?"))
+        or value.endswith(("(", "?"))  # a call, whose end was taken for that of the sentence
     ):
         return False
     classes = sum(

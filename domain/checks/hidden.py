@@ -10,17 +10,25 @@ import unicodedata
 
 from ..catalogue import Finding
 
-_FLAGS = frozenset({"gbeng", "gbsct", "gbwls"})
 _FLAG = "\U0001f3f4"
-_TAG_END = "\U000e007f"
+_FLAGS = tuple(
+    _FLAG + "".join(chr(0xE0000 + ord(letter)) for letter in region) + "\U000e007f"
+    for region in ("gbeng", "gbsct", "gbwls")
+)
+"""Of England, Scotland and Wales: a flag, tags that spell the region, the tag that ends them."""
 _ZWNJ, _ZWJ = "\u200c", "\u200d"
 
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffc")
 """Fillers and blanks whose category is a letter, mark or symbol, so that no category test finds them."""
 
+_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") | frozenset(
+    "\u206a\u206b\u206c\u206d\u206e\u206f"
+)
+_SIGNS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+"""Signs that are seen, for they enclose or precede digits, though their category is that of what is not."""
+
 _JOINING_SCRIPTS = (
-    (0x0600, 0x08FF),  # Arabic, Syriac, Thaana, N'Ko and their supplements
-    (0x0900, 0x0DFF),  # the Indic scripts
+    (0x0600, 0x0DFF),  # Arabic, Syriac, Thaana, N'Ko and their supplements, the Indic scripts
     (0x1000, 0x109F),  # Myanmar
     (0x1780, 0x17FF),  # Khmer
     (0xA840, 0xA8FF),
@@ -38,8 +46,8 @@ def find_hidden(text: str) -> tuple[Finding, ...]:
         if char < "\u00ad":
             at += 1
             continue
-        if char == _FLAG and (length := _flag_length(text, at)):
-            at += length
+        if char == _FLAG and text.startswith(_FLAGS, at):
+            at += len(_FLAGS[0])
             continue
         kind = _kind(text, at)
         if kind is not None and kind not in found:
@@ -50,14 +58,6 @@ def find_hidden(text: str) -> tuple[Finding, ...]:
             )
         at += 1
     return tuple(found.values())
-
-
-def _flag_length(text: str, at: int) -> int:
-    end = text.find(_TAG_END, at + 1, at + 8)
-    if end < 0:
-        return 0
-    region = "".join(chr(ord(char) - 0xE0000) if ord(char) > 0xE0000 else "?" for char in text[at + 1 : end])
-    return end + 1 - at if region in _FLAGS else 0
 
 
 def _kind(text: str, at: int) -> str | None:
@@ -73,18 +73,12 @@ def _kind(text: str, at: int) -> str | None:
         return "an invisible filler"
     category = unicodedata.category(char)
     if category == "Cf":
-        return _format_kind(code)
+        return (
+            None if char in _SIGNS else "a text direction control" if char in _DIRECTIONS else "an invisible character"
+        )
     if category == "Co" or code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF:
         return "a private or undefined character"
     return None
-
-
-def _format_kind(code: int) -> str | None:
-    if code in (0x200E, 0x200F, 0x061C) or 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x206F:
-        return "a text direction control"
-    if 0x0600 <= code <= 0x0605 or code in (0x06DD, 0x070F, 0x08E2, 0x0890, 0x0891, 0x110BD, 0x110CD):
-        return None  # visible signs that enclose or precede digits
-    return "an invisible character"
 
 
 def _selects(text: str, at: int) -> bool:
@@ -95,6 +89,9 @@ def _selects(text: str, at: int) -> bool:
     if code >= 0xE0100:
         return unicodedata.category(base) == "Lo" and ord(base) > 0x2E80
     if 0x180B <= code <= 0x180F:
+        # Not after another: a row of them would carry whatever nobody sees. A vowel may be set apart after one.
+        if 0x180B <= ord(base) <= 0x180F:
+            return code == 0x180E and base != "\u180e"
         return 0x1800 <= ord(base) <= 0x18AF
     if code in (0xFE0E, 0xFE0F):
         return base in "#*0123456789©®‼⁉™ℹ" or unicodedata.category(base) in {"So", "Sm", "Sk", "Po"}

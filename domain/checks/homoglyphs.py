@@ -43,7 +43,7 @@ def _reason(word: str, *, wide_is_usual: bool) -> str | None:
     wide = sum("\uff21" <= char <= "\uff5a" for char in word)
     if styled >= _STYLED_MIN or (wide >= _STYLED_MIN and not wide_is_usual):
         return "is set in a styled alphabet that hides it from a search"
-    foreign = [char for char in word if not char.isascii() and _script(char) != "LATIN" and char not in _UNITS]
+    foreign = [char for char in word if _script(char) != "LATIN" and char not in _UNITS]
     latin = [char for char in word if _script(char) == "LATIN"]
     if latin and foreign and all(_imitates(char) for char in foreign):
         return "mixes scripts with letters that look alike"
@@ -56,15 +56,16 @@ def _imitates(char: str) -> bool:
 
 
 def _is_styled(char: str) -> bool:
-    """Mathematical, circled, squared letters and small capitals: compatibility letters without a use in words."""
-    if "\U0001d400" <= char <= "\U0001d7ff" or "\u24b6" <= char <= "\u24e9" or "\U0001f130" <= char <= "\U0001f189":
+    """Mathematical letters, small capitals and raised letters; letters in a circle or a square are none, but signs."""
+    if "\U0001d400" <= char <= "\U0001d7ff":
         return True
     name = unicodedata.name(char, "")
-    return "LETTER SMALL CAPITAL" in name or name.startswith(("REGIONAL INDICATOR", "MODIFIER LETTER SMALL"))
+    return "LETTER SMALL CAPITAL" in name or name.startswith("MODIFIER LETTER SMALL")
 
 
 def _script(char: str) -> str:
-    return "LATIN" if char.isascii() and char.isalpha() else unicodedata.name(char, "?").split(" ", 1)[0]
+    """The first word of a letter's name: LATIN, GREEK, CYRILLIC."""
+    return unicodedata.name(char, "?").partition(" ")[0]
 
 
 def _is_east_asian(char: str) -> bool:

@@ -103,8 +103,12 @@ def normal_form(text: str) -> str:
     Signs that carry meaning inside a value stay (``c++``, ``c#``, ``-1``, ``.5``, ``a/b``).
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
-    words = [word.strip("\"'`.,;:!?()[]{}<>«»„“”‘’…。，、；：！？·•*") or word for word in folded.split()]
-    return " ".join(words)
+    return " ".join(map(_bare, folded.split()))
+
+
+def _bare(word: str) -> str:
+    bare = word.strip("\"'`.,;:!?()[]{}<>«»„“”‘’…。，、；：！？·•*") or word
+    return f".{bare}" if bare[0].isdigit() and f".{bare}" in word else bare
 
 
 @lru_cache(maxsize=4096)

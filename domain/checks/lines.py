@@ -21,6 +21,8 @@ _BREAKS = {
     "\u2029": "paragraph separator",
 }
 """Everything that some reader takes for the end of a line; ``str.splitlines`` takes all of them."""
+_SPACES = "\t \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+"""The tab and every character of the category of spaces."""
 
 
 def find_line_breaks(text: str) -> tuple[Finding, ...]:
@@ -85,16 +87,7 @@ def _all_lines(text: str) -> list[str]:
 
 def trim(text: str) -> str:
     """Without space characters and tabs at both ends (control characters stay: they are findings, not space)."""
-    start, stop = 0, len(text)
-    while start < stop and _is_space(text[start]):
-        start += 1
-    while stop > start and _is_space(text[stop - 1]):
-        stop -= 1
-    return text[start:stop]
-
-
-def _is_space(char: str) -> bool:
-    return char in " \t\u00a0" or unicodedata.category(char) == "Zs"
+    return text.strip(_SPACES)
 
 
 def structure(text: str) -> tuple[Finding, ...]:

@@ -61,7 +61,7 @@ _YOURS = re.compile(
 """Somewhere in a value: what a template says of itself."""
 _NO_USER = re.compile(r"^[a-z][a-z0-9+.]{1,20}://[^@\s]{1,300}$")
 _PATH = re.compile(r"^/?[a-z@_][\w.@-]{0,40}(?:/[a-z@_:][\w.@:-]{0,40}){1,12}(?:#\w{1,40})?$")
-_CUT = re.compile(r"^[\w/+=-]{0,4}(?:\.{2}|…|[*#•]{3}|\[redacted|<redacted|\(redacted)", re.IGNORECASE)
+_CUT = re.compile(r"[\w/+=-]{0,4}(?:\.{2}|…|[*#•]{3}|\[redacted|<redacted|\(redacted)", re.IGNORECASE)
 
 
 _WORDS_CHARS_MAX = 200
@@ -93,7 +93,7 @@ def is_placeholder(value: str) -> bool:
 
 def is_cut(text: str, stop: int) -> bool:
     """Whether a value goes on as dots or as *redacted*: the rest of it is not there."""
-    return _CUT.match(text, stop) is not None or _CUT.match(text[stop : stop + 16]) is not None
+    return _CUT.match(text, stop) is not None
 
 
 def _is_words(words: str) -> bool:

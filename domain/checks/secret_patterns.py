@@ -103,10 +103,3 @@ ALGORITHM = re.compile(
     ),
     re.IGNORECASE,
 )
-DIGEST_BEFORE = re.compile(
-    (
-        r"(?:sha-?\d{1,3}|md5|digest|checksum|integrity|hash|commit|revision|etag|blake\w{1,4}"
-        r"|fingerprint)[\s:=\"'-]{1,4}$"
-    ),
-    re.IGNORECASE,
-)

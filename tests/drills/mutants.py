@@ -2,8 +2,8 @@
 
 Ours remove a statement (a call that is not made, such as an fsync; a field that is not set; a refusal that does not
 come) and let a ``return`` give None. What cannot change what a program does is left out: annotations, which nobody
-evaluates here, imports, options of ``dataclass``, which guard programmers and no data, and failpoints, which do nothing
-outside of tests and whose list has a test of its own.
+evaluates here, imports, options of ``dataclass``, which guard programmers and no data, how much an ``lru_cache`` keeps,
+and failpoints, which do nothing outside of tests and whose list has a test of its own.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _silent(tree: ast.Module) -> Iterator[tuple[Place, Place]]:
                 yield _span(node)
             case ast.Assign(value=ast.Subscript() as value) if _is_type(value):
                 yield _span(value)
-            case ast.Call(func=ast.Name(id="dataclass")):
+            case ast.Call(func=ast.Name(id="dataclass" | "lru_cache")):
                 yield _span(node)
 
 
