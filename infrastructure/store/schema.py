@@ -234,6 +234,8 @@ def _prepare_sqlite(database: Database) -> None:
             failpoint("start.creating")
             run("COMMIT")
         except BaseException:
-            run("ROLLBACK")
+            # SQLite has already rolled back when a disk fails it; a second ROLLBACK would hide the reason.
+            if connection.connection.driver_connection.in_transaction:  # type: ignore[union-attr]
+                run("ROLLBACK")
             raise
     failpoint("start.created")

@@ -184,7 +184,7 @@ def test_what_keeps_letters_apart_has_no_use_between_pictures() -> None:
         *((f"{base}{selector}", False) for base in "aﾀ☀א≨0" for selector in "\U000e0100\U000e01ef" if base != "ﾀ"),
         *(
             (f"{base}{selector}", True)
-            for base in "\u1800\u1801\u1820\u18ae\u18af"
+            for base in "\u1800\u1801\u180a\u1810\u1820\u18ae\u18af"
             for selector in "\u180b\u180e\u180f"
         ),
         *((f"{base}{selector}", False) for base in "a\u17ff\u18b0☀葛" for selector in "\u180b\u180d\u180f"),

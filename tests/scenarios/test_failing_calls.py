@@ -75,6 +75,18 @@ def test_a_call_of_the_system_that_fails_loses_nothing_acknowledged(
     judge(root, told, fault)
 
 
+@pytest.mark.parametrize("number", [4, 6, 7])
+def test_a_first_start_that_cannot_sync_says_what_failed(server: FaultServer, tmp_path: Path, number: int) -> None:
+    """SQLite has then rolled back by itself; that there is nothing to roll back is no news (found by drill-inject)."""
+    if not can_trace():
+        pytest.skip("strace is not here: below SQLite no call can fail")
+    fault = Fault("fdatasync", "EACCES", number, ever=True)
+    (tmp_path / "w").mkdir()
+    told = strike(server, tmp_path / "w", "starting", fault, opened=False)
+    assert told.injected
+    judge(tmp_path / "w", told, fault)
+
+
 @pytest.mark.parametrize(("workload", "fault"), HOOKED, ids=lambda value: str(value).replace(" ", "-"))
 def test_a_statement_or_a_call_of_python_that_fails_loses_nothing_acknowledged(
     server: FaultServer, root: Path, workload: str, fault: Fault
