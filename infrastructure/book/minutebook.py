@@ -171,16 +171,6 @@ class Minutebook(Upkeep, Erasing, Sharing):
             raise
         return book
 
-    @classmethod
-    def init(cls, workspace: str | Path = ".") -> Path:
-        """Makes the ``.tinyagent`` folder of a workspace and nothing else; returns it."""
-        root = Path(workspace)
-        with telling(f"the workspace {root} cannot be made"):
-            root.mkdir(parents=True, exist_ok=True)
-        place = Workspace.of(root, effective_settings(root, None))
-        place.prepare()
-        return place.folder
-
     def _start(self) -> None:
         # A start is a writer: what dead owners left open is ended, a half-done file write is finished (M2, D5).
         try:

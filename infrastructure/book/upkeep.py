@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from ...domain.errors import InputError, MinutebookError
 from ..settings import Settings
+from ..store.database import Database
 from ..store.keeping import one_at_a_time
+from ..store.log import Log
+from ..store.place import is_file
 from ..store.system import telling
 from ..work import backing_up, doctor, file_back, restoring, upgrading
 from ..work.memory_root import keeping, root_of, scope
 from ..work.workspace import Workspace
 from .answers import Answer
+from .given import effective_settings
 
 DATABASE = Path(".tinyagent") / "minutebook.db"
 DATABASE_VARIABLE = "MINUTEBOOK_DATABASE"
@@ -32,10 +37,7 @@ def place_of_book(root: Path, database: str | None, settings: Settings) -> str |
 def existing(workspace: str | Path, settings: Settings | None) -> tuple[Path, Workspace, Settings]:
     """A workspace whose folder is there, and its settings. Raises InputError ``unknown_workspace``."""
     root = Path(workspace)
-    with telling(f"the workspace {root} cannot be looked at"):
-        there = root.is_dir()
-    if not there:
-        raise _no_folder(root)
+    require_folder(root)
     effective = settings or Settings.load(root)
     return root, Workspace.of(root, effective), effective
 
@@ -53,6 +55,25 @@ def require_folder(root: Path) -> None:
 
 class Upkeep:
     """The part of ``Minutebook`` that looks after a store; nothing here needs its book to be open, save a backup."""
+
+    @classmethod
+    def init(cls, workspace: str | Path = ".", *, database: str | None = None) -> Path:
+        """Makes the ``.tinyagent`` folder of a workspace and nothing else; returns it.
+
+        Raises what ``Minutebook.open`` raises where another file stands in the place of the book, or its server is
+        not there. A file of no bytes is in nobody's way: the first who writes makes the book in it.
+        """
+        root = Path(workspace)
+        with telling(f"the workspace {root} cannot be made"):
+            root.mkdir(parents=True, exist_ok=True)
+        effective = effective_settings(root, None)
+        place = Workspace.of(root, effective)
+        place.prepare()
+        where = place_of_book(root, database, effective)
+        if not (isinstance(where, Path) and is_file(where) and where.stat().st_size == 0):
+            with closing(Database(where, access="read_only")) as store:
+                Log(store)
+        return place.folder
 
     @classmethod
     def upgrade(

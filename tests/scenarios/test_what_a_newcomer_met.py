@@ -19,6 +19,24 @@ def test_init_beside_a_file_that_is_no_book_says_so(command: Any, tmp_path: Path
     assert (tmp_path / ".tinyagent" / "minutebook.db").read_text() == "shopping list\n"
 
 
+@pytest.mark.sqlite_only("a file")
+def test_init_over_what_a_first_start_left_is_ready_and_the_first_who_writes_makes_the_book(
+    command: Any, tmp_path: Path
+) -> None:
+    place = tmp_path / "w" / ".tinyagent"
+    place.mkdir(parents=True)
+    (place / "minutebook.db").touch()
+    assert command("init").code == 0
+    assert command("memory", "propose", "add", "The door is green.").code == 0
+    assert command("status").code == 0
+
+
+@pytest.mark.sqlite_only("a server that is not there")
+def test_init_says_when_its_server_is_not_there(command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINUTEBOOK_DATABASE", "postgresql+psycopg://nobody@127.0.0.1:1/none")
+    assert command("init", "--json").refusal["error"] == "store_unreachable"
+
+
 def test_of_a_folder_of_transcripts_the_bad_one_is_named(command: Any, tmp_path: Path) -> None:
     folder = tmp_path / "transcripts"
     folder.mkdir()

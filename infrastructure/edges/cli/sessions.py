@@ -58,9 +58,7 @@ def find(book: Minutebook, session: str) -> Session:
 def init() -> None:
     """Make the workspace folder and show every setting with where it came from."""
     out = state.output
-    folder = Minutebook.init(state.workspace)
-    with Minutebook.open(state.workspace, database=state.database, access="read_only"):
-        pass  # nothing is ready beside a file that is no book, or a server that is not there
+    folder = Minutebook.init(state.workspace, database=state.database)
     rows = Settings.explain(state.workspace)
     if out.json:
         out.document(
