@@ -159,9 +159,8 @@ def catching_up(url: str, events: int, kind: str) -> Table:
     """The context projection: one event a transaction, and batch by batch, beside the same rows by the driver."""
     database = Database(url)
     log = Log(database)
+    Projections(log, [each for each in BUILT_IN if each.name != "context"]).drop("context")
     projections = Projections(log, BUILT_IN)
-    projections.drop("context")
-    projections._create(projections._bound["context"])
     worker = Worker(database, log, projections._bound["context"], projections.clock)
     began = time.perf_counter()
     for _ in range(SINGLE):
