@@ -79,6 +79,9 @@ def judge(root: Path) -> dict[str, int]:
         while book.curate().status == "committed":
             pass
         facts = {note["fact"] for note in notes(root, "talk", "fact")}
+        full = {row["text"] for row in book.memory.candidates() if row["reason"] == "document_full"}
+        assert not full or len(book.memory.entries()) >= 100, "refused for want of room, and there was room"
+        facts -= full
         edits = {note["edit"] for note in notes(root, "edit", "edit")}
         known = remembered(root)
         assert facts <= known, "a candidate that was admitted came into no revision"
