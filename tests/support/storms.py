@@ -133,7 +133,8 @@ class Storm:
         fact = {"operation": "add", "text": f"Server {number} stands in rack {number}."}
         self._again(lambda: run.memory(fact, call_id="c1"))
         self._again(run.succeed)
-        assert self._again(book.curate).status in ("committed", "nothing")
+        done = self._again(book.curate)
+        assert done.status in ("committed", "nothing"), done
         self._again(book.close)
 
     def _again(self, act: Callable[[], Any]) -> Any:
