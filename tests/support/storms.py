@@ -134,6 +134,9 @@ class Storm:
         self._again(lambda: run.memory(fact, call_id="c1"))
         self._again(run.succeed)
         done = self._again(book.curate)
+        if done.status == "failed":  # the candidate stays, and is asked for once more
+            self.retried[f"curation {done['reasons'][0]['check']}"] += 1
+            done = self._again(book.curate)
         assert done.status in ("committed", "nothing"), done
         self._again(book.close)
 
