@@ -94,8 +94,6 @@ def wanted(
     """
     if not isinstance(query, str):
         raise InputError(f"a query is text, not {type(query).__name__}; give the words to look for", code="bad_value")
-    if not query.strip():
-        raise InputError("the query is empty; give the words to look for", code="bad_value")
     for name, value in (("role", role), ("run", run)):
         if value is not None and not isinstance(value, str):
             raise InputError(f"{name} must be text, not {type(value).__name__}", code="bad_option")

@@ -26,7 +26,7 @@ from minutebook.infrastructure.store.verification import verify_log
 Make = Callable[..., MessageRecorded]
 HELLO = {"role": "user", "content": "hello"}
 CALM = Settings(curation_automatic=False)
-IDLE = "-c idle_in_transaction_session_timeout=300"
+IDLE = "-c idle_in_transaction_session_timeout=600"
 
 
 @pytest.fixture
@@ -95,6 +95,10 @@ def test_an_append_over_a_connection_that_is_half_there_is_in_the_log_once(
     wire: Wire, message: Make, how: How, when: When, exchange: int
 ) -> None:
     """Given BEGIN, the call or COMMIT that went into nothing, or whose answer did, then the append is kept once."""
+    # The store is there before: to make it takes longer, on a busy machine, than this server lets a transaction idle.
+    first = Database(wire.with_options(connect_timeout="30"))
+    Log(first)
+    first.close()
     # A server that waits for the rest of a transaction lets its locks go, and a silent one is asked, sooner than it is.
     database = Database(wire.with_options(connect_timeout="2", options=IDLE), lock_timeout=30.0)
     log = Log(database)

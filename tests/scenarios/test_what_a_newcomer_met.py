@@ -47,13 +47,6 @@ def test_of_a_folder_of_transcripts_the_bad_one_is_named(command: Any, tmp_path:
     assert done.refusal["message"].startswith("b.json: ")
 
 
-@pytest.mark.parametrize("query", ["", " \n"])
-def test_a_search_for_nothing_is_refused(command: Any, query: str) -> None:
-    command("init")
-    done = command("search", query, "--json")
-    assert (done.code, done.refusal["error"]) == (1, "bad_value")
-
-
 @pytest.mark.parametrize(
     ("values", "said"),
     [
