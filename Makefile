@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS ?= 2
 # Of the scenarios that run on both databases one in so many runs on PostgreSQL too.
-SHARE ?= 12
+SHARE ?= 20
 # Where tests put their files: memory where it has 4 GB free, for there a sync costs nothing; ROOM=/tmp for the disk.
 ROOM ?= $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print "/dev/shm"}')
 comma := ,

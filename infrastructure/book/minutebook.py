@@ -41,7 +41,7 @@ from .projections import ProjectionsFace
 from .run import Run
 from .session import Session
 from .shared_memory import Common, Sharing
-from .upkeep import Upkeep, place_of_book, require_folder
+from .upkeep import Upkeep, place_of_book
 
 
 class Minutebook(Upkeep, Erasing, Sharing):
@@ -119,8 +119,6 @@ class Minutebook(Upkeep, Erasing, Sharing):
         usable(embed, "embedder", "embed")
         access = access or ("read_only" if read_only else "write")
         root = Path(workspace)
-        if access != "write" and database is None:
-            require_folder(root)
         effective = effective_settings(root, settings)
         counter, redact = counter_of(effective), redactor_of(effective)
         check = checking(redact, effective.secret_scanner)

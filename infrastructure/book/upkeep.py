@@ -37,20 +37,16 @@ def place_of_book(root: Path, database: str | None, settings: Settings) -> str |
 def existing(workspace: str | Path, settings: Settings | None) -> tuple[Path, Workspace, Settings]:
     """A workspace whose folder is there, and its settings. Raises InputError ``unknown_workspace``."""
     root = Path(workspace)
-    require_folder(root)
+    with telling(f"the workspace {root} cannot be looked at"):
+        there = root.is_dir()
+    if not there:
+        raise _no_folder(root)
     effective = settings or Settings.load(root)
     return root, Workspace.of(root, effective), effective
 
 
 def _no_folder(root: Path) -> InputError:
     return InputError(f"there is no folder {str(root)!r}; name one with --workspace", code="unknown_workspace")
-
-
-def require_folder(root: Path) -> None:
-    """A reader makes nothing. Raises InputError ``unknown_workspace``."""
-    with telling(f"the workspace {root} cannot be looked at"):
-        if not root.is_dir():
-            raise _no_folder(root)
 
 
 class Upkeep:

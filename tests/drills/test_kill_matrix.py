@@ -17,7 +17,7 @@ from sqlalchemy import URL, NullPool, create_engine
 from minutebook.infrastructure.store.failpoints import POINTS
 
 EVERY_STEP = bool(os.environ.get("MINUTEBOOK_TEST_EVERY_STEP"))
-APART = {"sqlite": 1, "postgres": 1} if EVERY_STEP else {"sqlite": 6, "postgres": 24}
+APART = {"sqlite": 1, "postgres": 1} if EVERY_STEP else {"sqlite": 9, "postgres": 36}
 """One point in so many is killed at by the suite, which has minutes."""
 WHOLE = 1 if EVERY_STEP else 8
 """After one kill in so many the workload is run once more to its end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import figures
@@ -12,6 +13,9 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "scaling.m
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(
+    not os.environ.get("MINUTEBOOK_TEST_EVERY_STEP"), reason="44 processes: with MINUTEBOOK_TEST_EVERY_STEP=1"
+)
 def test_the_drill_of_scaling_drives_both_databases_and_writes_its_tables(tmp_path: Path, on_postgres: None) -> None:
     plan = scaling.Plan((1,), (1,), (300,), seconds=0.1, rounds=1, crowd=2, databases=(2,), vacuum=("on",))
     said: list[str] = []

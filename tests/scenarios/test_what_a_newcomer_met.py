@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from minutebook import Minutebook, MinutebookError, Settings
+from minutebook import MinutebookError, Settings
 
 
 @pytest.mark.sqlite_only("a file beside which nothing is ready")
@@ -61,14 +61,6 @@ def test_a_setting_that_is_none_has_a_code_in_python_too(values: dict[str, objec
     assert refusal.value.code == "bad_setting"
     assert said in refusal.value.message
     assert "pydantic" not in refusal.value.message
-
-
-@pytest.mark.parametrize("access", ["read_only", "look"])
-def test_a_reader_of_a_folder_that_is_not_there_is_told_and_makes_none(tmp_path: Path, access: str) -> None:
-    with pytest.raises(MinutebookError) as refusal:
-        Minutebook.open(tmp_path / "nowhere", access=access)  # type: ignore[arg-type]
-    assert refusal.value.code == "unknown_workspace"
-    assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.mark.parametrize("group", [(), ("memory",), ("session",), ("projections",), ("erase",), ("evidence",)])
